@@ -1,0 +1,132 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
+)
+
+// Errors that a caller branches on.
+var (
+	ErrBadID    = errors.New("invalid session id") // R-HARN-01
+	ErrTaken    = errors.New("session id is taken")
+	ErrNotFound = errors.New("no such session")
+	ErrBusy     = errors.New("session is busy with another turn") // R-ACP-25
+	ErrClosed   = errors.New("session is closed")
+	ErrOption   = errors.New("no such option value")
+)
+
+// Threads keeps threads. Append is durable when it returns.
+type Threads interface {
+	// Create makes a thread, or fails with ErrTaken.
+	Create(ctx context.Context, id string, c thread.Created) error
+	// Append adds entries in one step and returns them with Seq and Time set.
+	Append(ctx context.Context, id string, bodies ...thread.Body) ([]thread.Entry, error)
+	// Read calls f with each entry after seq, in order. ErrNotFound without a thread.
+	Read(ctx context.Context, id string, after int64, f func(thread.Entry) error) error
+}
+
+// Settings reads what a send depends on.
+type Settings interface {
+	// Freeze reads everything once, for the send that is starting (R-HARN-06,
+	// R-TOOLS-03).
+	Freeze(ctx context.Context, c Choice) (Snapshot, error)
+	// Models lists the models to choose from. It must not reach the network.
+	Models(ctx context.Context) ([]model.Descriptor, error)
+	// Default returns the options of a new session.
+	Default(ctx context.Context) (Choice, error)
+}
+
+// A Choice is the options of a session, as their values on the wire (R-ACP-18).
+type Choice struct {
+	Model    string       // PROVIDER/MODEL
+	Mode     approve.Mode // ask, accept-edits, auto, read-only
+	Tools    string       // on, auto, off
+	Thinking model.Effort // "" is the provider's default
+}
+
+// A Snapshot is what Settings read for one send.
+type Snapshot struct {
+	Model  model.Descriptor
+	Open   func(ctx context.Context) (model.Streamer, error) // sets the model up; called when a harness is built
+	Notice string                                            // told to the user once per session, such as how the model was found
+	Prompt prompt.Facts                                      // what the configuration adds to the prompt
+	Zone   *time.Location
+}
+
+// Options set an [Engine] up. Threads, Settings, Prompts and Tools are needed.
+type Options struct {
+	Threads  Threads
+	Settings Settings
+	Prompts  *prompt.Registry
+	Tools    func(Scope) []tools.Tool // the tools of one turn, built anew for it
+	Log      zerolog.Logger
+	Now      func() time.Time // default time.Now; called once per send
+	MaxSteps int              // model requests in a turn; default 50 (R-HARN-23)
+	Parallel int              // tools that run at once; default 4 (R-TOOLS-07)
+	Waiting  int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
+	Trace    func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
+}
+
+// A Scope is what the tools of one turn work with.
+type Scope struct {
+	Session string
+	FS      workspace.FS
+	Runner  workspace.Runner
+	Seen    *workspace.Seen
+	Model   model.Descriptor
+}
+
+// A Spec describes a session to open.
+type Spec struct {
+	ID       string // wished; "" has one made
+	FS       workspace.FS
+	Runner   workspace.Runner
+	Approver approve.Approver
+	Client   prompt.Client
+	Sets     []tools.Set // tools of servers, in order
+	Notices  []string    // told to the user once, in the first turn
+	Choice   *Choice     // nil is the default of the settings
+}
+
+// An Input is a message of the user.
+type Input struct {
+	MessageID string // the client's, for R-ACP-33; "" has one made
+	Blocks    []event.Block
+}
+
+// An Outcome is how a turn ended. A cancelled turn is an outcome, not an error.
+type Outcome struct {
+	Stop  Stop
+	Usage model.Usage // of all requests of the turn
+}
+
+// Stop is why a turn ended; the values are ACP's stop reasons (R-ACP-27).
+type Stop string
+
+// The reasons.
+const (
+	EndTurn         Stop = "end_turn"
+	MaxTokens       Stop = "max_tokens"
+	MaxTurnRequests Stop = "max_turn_requests"
+	Refusal         Stop = "refusal"
+	Cancelled       Stop = "cancelled"
+)
+
+// A TurnTrace is what the trace says of a turn.
+type TurnTrace struct {
+	Session   string
+	Harness   string   // built, reused or rebuilt
+	Changed   []string // names of the inputs that differ, for a rebuild (R-HARN-11)
+	Signature string
+}

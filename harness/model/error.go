@@ -1,0 +1,95 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Kind is what kind of failure an [Error] is; it decides what a caller may do.
+type Kind string
+
+// The kinds of failure.
+const (
+	Unknown     Kind = "unknown"
+	Canceled    Kind = "canceled"
+	Auth        Kind = "authentication"      // the key is missing or refused
+	NotFound    Kind = "not found"           // no such model or route
+	Invalid     Kind = "invalid request"     // the provider rejects what was sent
+	TokenLimit  Kind = "context overflow"    // the prompt is larger than the window
+	RateLimit   Kind = "rate limit"          // too many requests for now
+	Quota       Kind = "quota exhausted"     // waiting does not help
+	Refused     Kind = "content refused"     // a filter refuses the content
+	Overloaded  Kind = "overloaded"          // 5xx, 529
+	Connection  Kind = "connection"          // no answer, or an answer cut short
+	Idle        Kind = "idle"                // the stream fell silent
+	Malformed   Kind = "malformed answer"    // the answer cannot be read
+	Unavailable Kind = "model not available" // it could not be set up
+)
+
+// An Error is a failed request to a model.
+type Error struct {
+	Kind       Kind
+	Provider   string
+	Status     int    // HTTP status, 0 without one
+	Code       string // the provider's own code
+	Message    string // the provider's sentence, or ours; no secrets
+	RequestID  string
+	RetryAfter time.Duration // if the provider named one
+	Final      bool          // the provider says that repeating is useless
+	Partial    bool          // events had been delivered
+	Err        error         // the cause, may be nil
+}
+
+func (e *Error) Error() string {
+	msg := e.Message
+	if msg == "" && e.Err != nil {
+		msg = e.Err.Error()
+	}
+	if msg == "" {
+		return fmt.Sprintf("%s: %s", e.Provider, e.Kind)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Provider, e.Kind, msg)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is makes a cancelled request match [context.Canceled].
+func (e *Error) Is(target error) bool {
+	return e.Kind == Canceled && target == context.Canceled
+}
+
+// Temporary reports whether the same request may succeed later.
+func (e *Error) Temporary() bool {
+	if e.Final {
+		return false
+	}
+	switch e.Kind {
+	case RateLimit, Overloaded, Connection, Idle, Malformed:
+		return true
+	}
+	return false
+}
+
+// llmsError gives err in the vocabulary of langchaingo, for callers of
+// GenerateContent.
+func llmsError(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	code := map[Kind]llms.ErrorCode{
+		Canceled: llms.ErrCodeCanceled, Auth: llms.ErrCodeAuthentication, NotFound: llms.ErrCodeResourceNotFound,
+		Invalid: llms.ErrCodeInvalidRequest, TokenLimit: llms.ErrCodeTokenLimit, RateLimit: llms.ErrCodeRateLimit,
+		Quota: llms.ErrCodeQuotaExceeded, Refused: llms.ErrCodeContentFilter, Overloaded: llms.ErrCodeProviderUnavailable,
+		Connection: llms.ErrCodeProviderUnavailable, Idle: llms.ErrCodeTimeout, Malformed: llms.ErrCodeProviderUnavailable,
+		Unavailable: llms.ErrCodeProviderUnavailable,
+	}[e.Kind]
+	if code == "" {
+		code = llms.ErrCodeUnknown
+	}
+	return llms.NewError(code, e.Provider, e.Error()).WithCause(e)
+}

@@ -1,0 +1,197 @@
+// Package model is the seam between a turn and a language model.
+//
+// Its messages and parts are those of langchaingo's llms package, so that every
+// model of that library is one adapter away; what llms lacks is added beside it:
+// typed events while the answer streams, reasoning and tool results as parts,
+// exact usage, errors that say whether to repeat. A [Streamer] is a provider or
+// a wrapper around one; each wrapper has one concern and a package of its own.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// A Streamer answers requests.
+//
+// Stream calls sink from the goroutine that called Stream and never after it
+// has returned. An error of sink ends the request and is returned as it is.
+// A cancelled ctx closes the connection to the provider; the error then is a
+// [*Error] of [Canceled]. With an error the Reply holds what had arrived, or is
+// nil.
+type Streamer interface {
+	llms.Model
+	Stream(ctx context.Context, req *Request, sink func(Event) error) (*Reply, error)
+}
+
+// A Request is one request to a model. Streamers do not change it.
+type Request struct {
+	Kind      string // "main", or the kind of a task call
+	Session   string // id of the thread; also the key for the provider's cache routing
+	Signature string // digest of the harness that asks, for the trace
+	System    string
+	Messages  []llms.MessageContent // human, ai and tool; never system
+	Tools     []Tool                // in wire order
+	Callable  []string              // names that would run now; nil is all of Tools
+	NoTools   bool                  // tool choice "none": the tools stay on the wire
+	MaxTokens int                   // of the answer; 0 is the provider's default
+	Effort    Effort
+	// Temperature is sent only where the model allows one; nil is not sent.
+	Temperature *float64
+	JSON        bool // ask for a JSON object
+}
+
+// A Tool is a tool as the model is told of it.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // compact, keys in their given order
+}
+
+// Effort is how much a model is to think. The values are those of the session
+// option "thinking".
+type Effort string
+
+// The efforts; the empty one leaves it to the provider.
+const (
+	EffortDefault Effort = ""
+	EffortOff     Effort = "off"
+	EffortLow     Effort = "low"
+	EffortMedium  Effort = "medium"
+	EffortHigh    Effort = "high"
+)
+
+// An Event is something that happens while an answer streams.
+type Event interface{ isEvent() }
+
+// The events of a stream.
+type (
+	// Text is a piece of the answer.
+	Text string
+	// Think is a piece of the model's reasoning.
+	Think string
+	// ToolStart tells that a call has begun, as soon as its name is known. The
+	// index counts the calls of this answer from 0.
+	ToolStart struct {
+		Index    int
+		ID, Name string
+	}
+	// ToolArgs is a piece of the arguments of call Index.
+	ToolArgs struct {
+		Index    int
+		Fragment string
+	}
+	// Retrying tells that the request failed before its first event and is
+	// sent again after Wait.
+	Retrying struct {
+		Err     error
+		Wait    time.Duration
+		Attempt int // 1 for the first repeat
+	}
+)
+
+func (Text) isEvent()      {}
+func (Think) isEvent()     {}
+func (ToolStart) isEvent() {}
+func (ToolArgs) isEvent()  {}
+func (Retrying) isEvent()  {}
+
+// A Reply is a whole answer.
+type Reply struct {
+	// Parts are the answer in order, ready to be the ai message of the next
+	// request: llms.TextContent, [Reasoning], llms.ToolCall.
+	Parts     []llms.ContentPart
+	Stop      Stop
+	RawStop   string // the provider's own word
+	Usage     Usage
+	Model     string // as the provider names it; may be empty
+	RequestID string
+}
+
+// Stop is why an answer ended.
+type Stop string
+
+// The reasons.
+const (
+	StopEnd     Stop = "stop"
+	StopTools   Stop = "tool_calls"
+	StopLength  Stop = "length"  // the limit of output tokens
+	StopContext Stop = "context" // the window is full
+	StopRefusal Stop = "refusal" // the model or a filter refused
+	StopPause   Stop = "pause"   // the provider wants the answer sent back to go on
+)
+
+// Usage counts tokens. Input is the whole prompt, cached or not; Reasoning is
+// part of Output.
+type Usage struct {
+	Input, Output         int
+	CacheRead, CacheWrite int
+	Reasoning             int
+	Known                 bool // the provider reported it
+}
+
+// Add returns the sum of u and v, known if both are.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output,
+		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Reasoning: u.Reasoning + v.Reasoning, Known: u.Known && v.Known,
+	}
+}
+
+// Reasoning is a block of thought that goes back to the model that made it,
+// byte for byte, and to no other (R-HARN-31). As an llms part it is its text.
+type Reasoning struct {
+	llms.TextContent
+	Provider  string // provider and model that made it
+	Signature string // opaque proof of the provider
+	Redacted  string // opaque data in place of the text
+	Field     string // the field it came in, for servers that want it back there
+}
+
+// ToolResult is the result of a call, with the two things that
+// llms.ToolCallResponse lacks.
+type ToolResult struct {
+	llms.ToolCallResponse
+	IsError bool
+	Images  []llms.BinaryContent
+}
+
+// Extra is a tool call with the provider's opaque data, such as the thought
+// signature of Gemini, which goes back with it.
+type Extra struct {
+	llms.ToolCall
+	Provider string
+	Content  json.RawMessage
+}
+
+var (
+	_ llms.ContentPart = Reasoning{}
+	_ llms.ContentPart = ToolResult{}
+	_ llms.ContentPart = Extra{}
+)
+
+// A Descriptor says which model a harness talks to and what that model can do.
+type Descriptor struct {
+	Kind      string // protocol: openai, anthropic, script, offline
+	Provider  string // name of the provider in the configuration
+	ID        string // the model's id at the provider
+	Name      string // for people; "" is the ID
+	BaseURL   string
+	KeyDigest string // of the API key, hashed; "" without a key
+	Window    int    // context window in tokens; 0 is unknown
+	Images    bool   // takes pictures
+	NoTools   bool   // cannot call tools
+	Thinks    bool   // has an effort to set
+}
+
+// Ref returns the name under which a user chooses the model: PROVIDER/MODEL.
+func (d Descriptor) Ref() string {
+	if d.Provider == "" {
+		return d.ID
+	}
+	return d.Provider + "/" + d.ID
+}

@@ -1,0 +1,101 @@
+// Package thread is the record of a conversation: an append-only log of
+// entries, and the conversation as a fold over it. Nothing in the log is ever
+// rewritten, so replay, recovery after a crash and the provider's prefix cache
+// need nothing else (R-STORE-02).
+package thread
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// An Entry is a fact of a thread. Body is one of the types below.
+type Entry struct {
+	Seq  int64 // from 1, dense, given by the store
+	Time time.Time
+	Body Body
+}
+
+// A Body is what an entry says.
+type Body interface{ isBody() }
+
+// Created opens every thread.
+type Created struct {
+	Cwd   string
+	Roots []string // further directories
+}
+
+// User is a message of the user: Blocks is what is displayed, Sent what the
+// model was sent for it, byte for byte, so that later requests repeat it
+// (R-PROMPT-33).
+type User struct {
+	MessageID string
+	Blocks    []event.Block
+	Sent      []Part
+}
+
+// Assistant is one answer of the model, complete or, after a cancel, as far as
+// it came.
+type Assistant struct {
+	MessageID string
+	Parts     []Part
+	Usage     model.Usage
+	Stop      model.Stop
+	Model     string          // PROVIDER/MODEL
+	Partial   bool            // cut by a cancel or a failure
+	Meta      json.RawMessage // sources, mcpTools (R-HARN-29)
+}
+
+// A Part is a piece of a message in the thread's own format: exactly one field
+// besides ID is set. It outlives a change of provider.
+type Part struct {
+	ID        string           `json:"id,omitempty"` // message id of a shown segment
+	Text      string           `json:"text,omitempty"`
+	Reasoning *model.Reasoning `json:"reasoning,omitempty"`
+	Call      *Call            `json:"call,omitempty"`
+	Image     *tools.Image     `json:"image,omitempty"`
+}
+
+// A Call is a tool call of the model.
+type Call struct {
+	ID       string          `json:"id"`   // ours, unique in the thread
+	WireID   string          `json:"wire"` // the provider's, which goes back to it
+	Name     string          `json:"name"`
+	Args     string          `json:"args"` // as the model wrote them
+	Provider string          `json:"provider,omitempty"`
+	Extra    json.RawMessage `json:"extra,omitempty"` // opaque data that goes back with the call
+}
+
+// Result is the result of a call, and the call as the client last saw it.
+type Result struct {
+	CallID  string
+	Text    string
+	IsError bool
+	Images  []tools.Image
+	Shown   event.ToolCall
+}
+
+// Note is a message of the program to the model, such as a nudge. It is never
+// displayed.
+type Note struct{ Text string }
+
+// Options are the session's options after a change.
+type Options struct{ Values map[string]string }
+
+// Title is the title of the thread.
+type Title struct {
+	Text string
+	User bool // set by the user, never overwritten
+}
+
+func (Created) isBody()   {}
+func (User) isBody()      {}
+func (Assistant) isBody() {}
+func (Result) isBody()    {}
+func (Note) isBody()      {}
+func (Options) isBody()   {}
+func (Title) isBody()     {}

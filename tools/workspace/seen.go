@@ -1,0 +1,4 @@
+package workspace
+
+// A Seen remembers what the tools of a session have read.
+type Seen struct{}
