@@ -25,8 +25,9 @@ const (
 	Acts                        // changes something elsewhere, or nobody knows what
 )
 
-// Mutates reports whether e includes an effect that changes anything.
-func (e Effect) Mutates() bool { return e&(Edits|Executes|Acts) != 0 }
+// Mutates reports whether e includes an effect that changes anything. Zero, the
+// effect that nobody declared, counts as one.
+func (e Effect) Mutates() bool { return e == 0 || e&(Edits|Executes|Acts) != 0 }
 
 // A Kind groups tools for display. Its values are those of ACP's tool kinds.
 type Kind string
@@ -63,7 +64,8 @@ type Tool interface {
 	Info() Info
 
 	// Plan says what Run would do with in, which has passed the schema. It
-	// changes nothing. An error is what the model is told instead of a result.
+	// changes nothing. An error is what the model is told instead of a result,
+	// in the words of [ErrorText].
 	Plan(ctx context.Context, in json.RawMessage) (Plan, error)
 
 	// Run does it. Failure that the model can act on is a Result with IsError
@@ -87,6 +89,7 @@ type Plan struct {
 	Diffs     []Diff     // the changes it would make
 	Command   string     // the shell command it would run, if it runs one
 	Always    Grant      // what an "always" would allow; zero offers none
+	Caution   string     // why to ask although the effect is harmless, such as a file of secrets; "" is no reason
 }
 
 // A Grant is the scope of an answer "always" (R-ACP-41).
