@@ -1,0 +1,44 @@
+package prompt
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Environment is where the tools of a session work. Fields that are empty
+// have no line.
+type Environment struct {
+	Cwd       string        // working directory, absolute
+	Roots     []string      // further directories that tools may use, absolute
+	Shell     string        // what runs commands, as "/bin/bash"
+	OS        string        // as "linux/amd64"
+	Timeout   time.Duration // that a command has by default
+	MaxOutput int           // bytes kept of the output of a command
+}
+
+// Text returns the environment block: workspace, shell and their limits. It is
+// for models that call tools (R-PROMPT-30).
+func (e Environment) Text() string {
+	lines := []string{text("environment")}
+	line := func(name, value string) {
+		if value != "" {
+			lines = append(lines, fill("environment-"+name, map[string]string{"value": value}))
+		}
+	}
+	line("cwd", oneLine(e.Cwd))
+	var roots []string
+	for _, r := range e.Roots {
+		roots = append(roots, oneLine(r))
+	}
+	line("roots", strings.Join(roots, ", "))
+	line("os", oneLine(e.OS))
+	line("shell", oneLine(e.Shell))
+	if e.Timeout > 0 {
+		line("timeout", e.Timeout.String())
+	}
+	if e.MaxOutput > 0 {
+		line("output", strconv.Itoa((e.MaxOutput+1023)/1024))
+	}
+	return strings.Join(lines, "\n")
+}
