@@ -1,0 +1,224 @@
+package config
+
+import (
+	"time"
+)
+
+// A Config is everything that a user can set. The zero values of optional
+// settings are documented with them; [Load] fills in the defaults.
+type Config struct {
+	Model     string    `toml:"model"`      // PROVIDER/MODEL, PROVIDER, script:FILE or offline; "" lets the program look for one
+	Mode      string    `toml:"mode"`       // read-only, ask, accept-edits or auto
+	Persona   string    `toml:"persona"`    // a template for the prompt
+	ToolOrder *[]string `toml:"tool_order"` // nil when absent, which is not the same as empty (R-PROMPT-20)
+	Database  string    `toml:"database"`   // "" is a file in the state directory
+	Locale    string    `toml:"locale"`     // such as de or zh-tw
+
+	Context      Context      `toml:"context"`
+	PromptCache  PromptCache  `toml:"prompt_cache"`
+	History      History      `toml:"history"`
+	Attachments  Attachments  `toml:"attachments"`
+	ToolRoute    ToolRoute    `toml:"tool_route"`
+	Task         Task         `toml:"task"`
+	Compaction   Compaction   `toml:"compaction"`
+	Web          Web          `toml:"web"`
+	Permissions  Permissions  `toml:"permissions"`
+	Budget       Budget       `toml:"budget"`
+	Moderation   Moderation   `toml:"moderation"`
+	Experimental Experimental `toml:"experimental"`
+	ACP          ACP          `toml:"acp"`
+
+	Providers map[string]Provider `toml:"providers"` // what the file says; [Config.Provider] adds what is built in
+	MCP       map[string]Server   `toml:"mcp"`       // [Config.Servers] has them in the order of the file
+	Sections  []Section           `toml:"section"`
+	Variables []Variable          `toml:"variable"`
+	Hooks     []Hook              `toml:"hook"`
+	Tools     []Tool              `toml:"tool"`
+
+	Run   Run   `toml:"-"`
+	Paths Paths `toml:"-"`
+	Proxy Proxy `toml:"-"`
+
+	origin origins
+	keys   *keyring
+	env    func(string) string
+}
+
+// Context is what the prompt tells of the user.
+type Context struct {
+	Name     string `toml:"name"`
+	Location string `toml:"location"`
+	Units    string `toml:"units"` // metric or imperial; "" does not say
+}
+
+// PromptCache says how a prompt is laid out for the provider's cache.
+type PromptCache struct {
+	VolatilePlacement string `toml:"volatile_placement"` // user or system; default user (R-PROMPT-30)
+}
+
+// History says how another vendor's history is shown to a model.
+type History struct {
+	CrossVendor string `toml:"cross_vendor"` // typed or text; default typed
+}
+
+// Attachments limits what is given in full.
+type Attachments struct {
+	InlineBytes int `toml:"inline_bytes"` // default 16384
+}
+
+// ToolRoute sets the request up that decides whether a turn needs tools.
+type ToolRoute struct {
+	Model     string `toml:"model"`      // PROVIDER/MODEL; "" keeps the tools without asking
+	OnFailure string `toml:"on_failure"` // none, search_only or all; default none
+}
+
+// Task sets the requests beside the main answer up.
+type Task struct {
+	Model string `toml:"model"` // PROVIDER/MODEL; "" is the session's
+}
+
+// Compaction says when and how a history is shortened.
+type Compaction struct {
+	Trigger      int    `toml:"trigger"`     // tokens; default 32000
+	KeepRounds   int    `toml:"keep_rounds"` // default 6
+	CacheAligned bool   `toml:"cache_aligned"`
+	Instruction  string `toml:"instruction" show:"private"`
+}
+
+// Web sets search and fetch up.
+type Web struct {
+	Backend      string  `toml:"backend"` // "" has no search
+	URL          string  `toml:"url" show:"url"`
+	AllowPrivate bool    `toml:"allow_private"` // addresses of the local network may be fetched
+	Caps         WebCaps `toml:"caps"`
+}
+
+// WebCaps are the calls of one turn by intent (R-WEB-02).
+type WebCaps struct {
+	Auto     int `toml:"auto"`     // default 5
+	Search   int `toml:"search"`   // default 12
+	Research int `toml:"research"` // default 30
+}
+
+// Permissions are patterns of calls that run, ask or are refused.
+type Permissions struct {
+	Allow []string `toml:"allow"`
+	Ask   []string `toml:"ask"`
+	Deny  []string `toml:"deny"`
+}
+
+// Budget is a limit of spending in credits; nil is none.
+type Budget struct {
+	Day    *int64 `toml:"day"`
+	Month  *int64 `toml:"month"`
+	Thread *int64 `toml:"thread"`
+}
+
+// Moderation switches the check of user messages.
+type Moderation struct {
+	Enabled bool `toml:"enabled"`
+}
+
+// Experimental switches what may still change.
+type Experimental struct {
+	Tasks bool `toml:"tasks"`
+}
+
+// ACP sets the editor protocol up.
+type ACP struct {
+	Terminal string `toml:"terminal"` // own or client; default own (R-ACP-43)
+}
+
+// Provider is what a file says of a provider of models.
+type Provider struct {
+	Kind          string            `toml:"kind"`     // openai or anthropic: the protocol
+	BaseURL       string            `toml:"base_url"` // without a slash at the end
+	Model         string            `toml:"model"`    // the model that PROVIDER alone means
+	APIKeyEnv     string            `toml:"api_key_env"`
+	APIKeyFile    string            `toml:"api_key_file"`    // relative to the configuration file; ~/ is the home directory
+	APIKeyCommand string            `toml:"api_key_command"` // run by sh; its output is the key
+	Headers       map[string]string `toml:"headers" show:"secret"`
+}
+
+// Server is an MCP server. It has a command or a URL.
+type Server struct {
+	Command  string            `toml:"command"`
+	Args     []string          `toml:"args" show:"args"`
+	Env      map[string]string `toml:"env" show:"secret"`
+	Cwd      string            `toml:"cwd"`
+	URL      string            `toml:"url" show:"url"`
+	Type     string            `toml:"type"` // http or sse; default http; stdio follows from command
+	Headers  map[string]string `toml:"headers" show:"secret"`
+	Disabled bool              `toml:"disabled"`
+	Timeout  Duration          `toml:"timeout"` // of one call; default 60s (R-MCP-18)
+}
+
+// A Section is an extra section of the prompt (R-CMD-10).
+type Section struct {
+	Name    string  `toml:"name"`
+	Order   float64 `toml:"order"`
+	Text    string  `toml:"text"`
+	Literal bool    `toml:"literal"` // braces in Text mean nothing
+	Scope   string  `toml:"scope"`   // a session id; "" is all
+}
+
+// A Variable is an extra variable of the prompt with a fixed value.
+type Variable struct {
+	Name  string `toml:"name"`
+	Value string `toml:"value"`
+	Scope string `toml:"scope"`
+}
+
+// A Hook changes an assembled prompt.
+type Hook struct {
+	Action  string   `toml:"action"`  // drop, replace, append or reorder
+	Section string   `toml:"section"` // the section to drop, replace or append to
+	Tool    string   `toml:"tool"`    // the tool to drop
+	Text    string   `toml:"text"`    // for replace and append
+	Order   []string `toml:"order"`   // for reorder: sections or tools
+	Target  string   `toml:"target"`  // for reorder: sections or tools; default sections
+	Scope   string   `toml:"scope"`
+}
+
+// A Tool is a custom tool: a command that reads its input as JSON (R-TOOLS-31).
+type Tool struct {
+	Name        string         `toml:"name"`
+	Description string         `toml:"description"`
+	Schema      map[string]any `toml:"schema"` // JSON Schema of the input
+	Verb        string         `toml:"verb"`
+	Kind        string         `toml:"kind"`
+	Cacheable   bool           `toml:"cacheable"`
+	Command     []string       `toml:"command" show:"args"`
+	Timeout     Duration       `toml:"timeout"` // default 60s
+}
+
+// Run is what only flags and the environment set.
+type Run struct {
+	Trace     string
+	Clock     time.Time     // zero is the real clock (R-CMD-08)
+	ClockStep time.Duration // by which a fixed clock advances with each send
+	Zone      *time.Location
+	Drain     time.Duration // running turns may finish for so long after the end of input; default 10m
+	NoQueue   bool          // a prompt for a busy session is refused (R-ACP-25)
+	LogLevel  string        // trace, debug, info, warn, error or off; default info
+	LogFile   string        // "" is standard error
+}
+
+// Paths are the places that the program uses. None of them needs to exist.
+type Paths struct {
+	Config string // the configuration file
+	State  string // directory for what must be kept
+	Cache  string // directory for what can be made again
+	Home   string // "" when there is none
+}
+
+// Duration is a time span, written like 90s or 2m.
+type Duration time.Duration
+
+// UnmarshalText reads the form that [time.ParseDuration] reads; a span is
+// never negative.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := parseSpan(string(text))
+	*d = Duration(v)
+	return err
+}

@@ -1,0 +1,246 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// An Endpoint is a provider ready for use: what is built in, with the file and
+// the environment over it.
+type Endpoint struct {
+	Name    string
+	Title   string   // for people
+	Kind    string   // openai or anthropic: the protocol
+	BaseURL string   // without a slash at the end
+	Model   string   // the model that the name alone means; "" has none
+	KeyEnv  []string // variables that may hold the key, in order
+	Local   bool     // runs on this machine and needs no key
+	Headers map[string]string
+}
+
+// builtin lists the known providers in the order in which a key in the
+// environment chooses one (R-CMD-13).
+func builtin() []Endpoint {
+	env := func(names ...string) []string { return names }
+	return []Endpoint{
+		{Name: "anthropic", Title: "Anthropic", Kind: "anthropic", BaseURL: "https://api.anthropic.com", Model: "claude-sonnet-5", KeyEnv: env("ANTHROPIC_API_KEY")},
+		{Name: "openai", Title: "OpenAI", Kind: "openai", BaseURL: "https://api.openai.com/v1", Model: "gpt-5.2", KeyEnv: env("OPENAI_API_KEY")},
+		{Name: "gemini", Title: "Google Gemini", Kind: "openai", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", Model: "gemini-3.6-flash", KeyEnv: env("GEMINI_API_KEY", "GOOGLE_API_KEY")},
+		{Name: "openrouter", Title: "OpenRouter", Kind: "openai", BaseURL: "https://openrouter.ai/api/v1", Model: "anthropic/claude-sonnet-5", KeyEnv: env("OPENROUTER_API_KEY")},
+		{Name: "deepseek", Title: "DeepSeek", Kind: "openai", BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-v4-pro", KeyEnv: env("DEEPSEEK_API_KEY")},
+		{Name: "mistral", Title: "Mistral", Kind: "openai", BaseURL: "https://api.mistral.ai/v1", Model: "mistral-large-latest", KeyEnv: env("MISTRAL_API_KEY")},
+		{Name: "groq", Title: "Groq", Kind: "openai", BaseURL: "https://api.groq.com/openai/v1", Model: "moonshotai/kimi-k2-instruct-0905", KeyEnv: env("GROQ_API_KEY")},
+		{Name: "xai", Title: "xAI", Kind: "openai", BaseURL: "https://api.x.ai/v1", Model: "grok-4.5", KeyEnv: env("XAI_API_KEY")},
+		{Name: "cerebras", Title: "Cerebras", Kind: "openai", BaseURL: "https://api.cerebras.ai/v1", Model: "gpt-oss-120b", KeyEnv: env("CEREBRAS_API_KEY")},
+		{Name: "moonshot", Title: "Moonshot", Kind: "openai", BaseURL: "https://api.moonshot.ai/v1", Model: "kimi-k3", KeyEnv: env("MOONSHOT_API_KEY")},
+		{Name: "zai", Title: "Z.ai", Kind: "openai", BaseURL: "https://api.z.ai/api/paas/v4", Model: "glm-5.2", KeyEnv: env("ZAI_API_KEY")},
+		{Name: "ollama", Title: "Ollama", Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", Local: true},
+		{Name: "lmstudio", Title: "LM Studio", Kind: "openai", BaseURL: "http://127.0.0.1:1234/v1", Local: true},
+		{Name: "llamacpp", Title: "llama.cpp", Kind: "openai", BaseURL: "http://127.0.0.1:8080/v1", Local: true},
+		{Name: "vllm", Title: "vLLM", Kind: "openai", BaseURL: "http://127.0.0.1:8000/v1", Local: true},
+	}
+}
+
+// Provider returns the provider of that name.
+func (c *Config) Provider(name string) (Endpoint, bool) {
+	i := slices.IndexFunc(c.Endpoints(), func(e Endpoint) bool { return e.Name == name })
+	if i < 0 {
+		return Endpoint{}, false
+	}
+	return c.Endpoints()[i], true
+}
+
+// Endpoints lists all providers: the built-in ones in their order, then those
+// of the file by name.
+func (c *Config) Endpoints() []Endpoint {
+	all := builtin()
+	for i := range all {
+		all[i] = all[i].with(c.Providers[all[i].Name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		if !slices.ContainsFunc(all, func(e Endpoint) bool { return e.Name == name }) {
+			all = append(all, Endpoint{Name: name, Title: name, Kind: "openai"}.with(c.Providers[name]))
+		}
+	}
+	return all
+}
+
+// with returns e with what p says over it. A base URL on this machine makes it
+// local.
+func (e Endpoint) with(p Provider) Endpoint {
+	e.Kind = cmp.Or(p.Kind, e.Kind)
+	e.BaseURL = strings.TrimRight(cmp.Or(p.BaseURL, e.BaseURL), "/")
+	e.Model = cmp.Or(p.Model, e.Model)
+	e.Headers = p.Headers
+	if p.APIKeyEnv != "" {
+		e.KeyEnv = []string{p.APIKeyEnv}
+	}
+	if p.BaseURL != "" {
+		e.Local = loopback(p.BaseURL)
+	}
+	return e
+}
+
+// loopback reports whether an address is on this machine.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// A Choice is a model that the user named: one of a provider, a script, or the
+// offline model.
+type Choice struct {
+	Endpoint Endpoint // with an empty name for the other two
+	ID       string   // the model's id at the provider
+	Script   string   // path of a script (R-CMD-03)
+	Offline  bool     // the built-in model (R-CMD-14)
+}
+
+// Choose reads a reference to a model: PROVIDER/MODEL, PROVIDER, script:FILE or
+// offline. Whether the provider has the model is not looked at. The error names
+// the providers there are.
+func (c *Config) Choose(ref string) (Choice, error) {
+	if ref == "offline" {
+		return Choice{Offline: true}, nil
+	}
+	if file, ok := strings.CutPrefix(ref, "script:"); ok {
+		if file == "" {
+			return Choice{}, fmt.Errorf("model %q names no file; write script:FILE", ref)
+		}
+		return Choice{Script: c.expand(file)}, nil
+	}
+	name, id, _ := strings.Cut(ref, "/")
+	e, ok := c.Provider(name)
+	if !ok {
+		var names []string
+		for _, e := range c.Endpoints() {
+			names = append(names, e.Name)
+		}
+		return Choice{}, fmt.Errorf("model %q: there is no provider %q; write PROVIDER/MODEL with one of %s, or add [providers.%s] to %s",
+			ref, name, strings.Join(names, ", "), cmp.Or(name, "NAME"), c.Paths.Config)
+	}
+	if id = cmp.Or(id, e.Model); id == "" {
+		return Choice{}, fmt.Errorf("model %q: write %s/MODEL, since %s has no usual model", ref, name, e.Title)
+	}
+	return Choice{Endpoint: e, ID: id}, nil
+}
+
+// Keyed returns the first provider that has a usual model and whose key is in
+// the environment, and the variable (R-CMD-13).
+func (c *Config) Keyed() (e Endpoint, variable string, ok bool) {
+	for _, e := range c.Endpoints() {
+		if e.Model == "" {
+			continue
+		}
+		for _, name := range e.KeyEnv {
+			if c.env(name) != "" {
+				return e, name, true
+			}
+		}
+	}
+	return Endpoint{}, "", false
+}
+
+// fromProviderEnv takes the addresses that the environment gives (R-CMD-15).
+func (c *Config) fromProviderEnv() error {
+	for _, v := range []struct{ variable, provider string }{
+		{"OPENAI_BASE_URL", "openai"}, {"ANTHROPIC_BASE_URL", "anthropic"}, {"OLLAMA_HOST", "ollama"},
+	} {
+		address := c.env(v.variable)
+		if address == "" {
+			continue
+		}
+		if v.provider == "ollama" {
+			host, err := ollamaURL(address)
+			if err != nil {
+				return fmt.Errorf("env OLLAMA_HOST: %w", err)
+			}
+			address = host + "/v1"
+		}
+		if err := checkURL(address); err != nil {
+			return fmt.Errorf("env %s: %w", v.variable, err)
+		}
+		if c.Providers == nil {
+			c.Providers = make(map[string]Provider)
+		}
+		p := c.Providers[v.provider]
+		p.BaseURL = address
+		c.Providers[v.provider] = p
+		c.origin.set("providers."+v.provider+".base_url", "env "+v.variable)
+	}
+	return nil
+}
+
+// ollamaURL turns the forms of OLLAMA_HOST into an address: a host, a port, or
+// a whole URL. The address to listen on, 0.0.0.0, is this machine.
+func ollamaURL(text string) (string, error) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		scheme, rest = "http", text
+	}
+	rest, _, _ = strings.Cut(rest, "/")
+	host, port, err := net.SplitHostPort(rest)
+	if err != nil {
+		host, port = strings.Trim(rest, "[]"), "11434"
+		if ok {
+			port = map[string]string{"http": "80", "https": "443"}[scheme]
+		}
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	address := scheme + "://" + net.JoinHostPort(host, cmp.Or(port, "11434"))
+	return address, checkURL(address)
+}
+
+// checkURL returns an error unless text is a URL of HTTP with a host.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%q is not an address like https://host/path", text)
+	}
+	return nil
+}
+
+// checkProviders looks at what the file says of providers.
+func (c *Config) checkProviders() error {
+	for _, e := range c.Endpoints() {
+		key := "providers." + e.Name
+		if err := oneOf(e.Kind, "openai", "anthropic"); err != nil {
+			return fmt.Errorf("%s: %s.kind: %w", c.origin.of(key+".kind"), key, err)
+		}
+		if e.BaseURL == "" {
+			return fmt.Errorf("%s: %s: base_url is needed", c.origin.of(key), key)
+		}
+		if err := checkURL(e.BaseURL); err != nil {
+			return fmt.Errorf("%s: %s.base_url: %w", c.origin.of(key+".base_url"), key, err)
+		}
+	}
+	return nil
+}
+
+// keyFileWarnings tells of key files that others may read.
+func (c *Config) keyFileWarnings() []Warning {
+	var warnings []Warning
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		file := c.Providers[name].APIKeyFile
+		if file == "" {
+			continue
+		}
+		path := c.beside(file)
+		if info, err := os.Stat(path); err == nil && loose(info.Mode()) {
+			warnings = append(warnings, Warning{File: path, Text: fmt.Sprintf("others may read this key (mode %04o); run chmod 600", info.Mode().Perm())})
+		}
+	}
+	return warnings
+}
