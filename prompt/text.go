@@ -8,6 +8,9 @@ import (
 //go:embed text/*.md
 var texts embed.FS
 
+//go:embed text/languages.txt
+var languages string
+
 // text returns the text called name without the line end of its file. The names
 // are constants of this package, so a missing one is a bug.
 func text(name string) string {
