@@ -53,17 +53,27 @@ type Assistant struct {
 // A Part is a piece of a message in the thread's own format: exactly one field
 // besides ID is set. It outlives a change of provider.
 type Part struct {
-	ID        string           `json:"id,omitempty"` // message id of a shown segment
-	Text      string           `json:"text,omitempty"`
-	Reasoning *model.Reasoning `json:"reasoning,omitempty"`
-	Call      *Call            `json:"call,omitempty"`
-	Image     *tools.Image     `json:"image,omitempty"`
+	ID        string       `json:"id,omitempty"` // message id of a shown segment
+	Text      string       `json:"text,omitempty"`
+	Reasoning *Reasoning   `json:"reasoning,omitempty"`
+	Call      *Call        `json:"call,omitempty"`
+	Image     *tools.Image `json:"image,omitempty"`
+}
+
+// Reasoning is a block of thought, as [model.Reasoning] but with its fields in
+// JSON: the embedded part of that type would encode itself alone.
+type Reasoning struct {
+	Text      string `json:"text,omitempty"`
+	Provider  string `json:"provider,omitempty"` // provider and model that made it
+	Signature string `json:"signature,omitempty"`
+	Redacted  string `json:"redacted,omitempty"`
+	Field     string `json:"field,omitempty"`
 }
 
 // A Call is a tool call of the model.
 type Call struct {
 	ID       string          `json:"id"`   // ours, unique in the thread
-	WireID   string          `json:"wire"` // the provider's, which goes back to it
+	WireID   string          `json:"wire"` // goes back to the provider: its own id, or ours where that is empty or not unique
 	Name     string          `json:"name"`
 	Args     string          `json:"args"` // as the model wrote them
 	Provider string          `json:"provider,omitempty"`

@@ -1,0 +1,200 @@
+package thread
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+)
+
+//go:embed text/interrupted.md
+var interrupted string
+
+// A Conversation is what the entries of a thread add up to. It grows entry by
+// entry, and the messages of a longer log begin with those of a shorter one: a
+// message that has been followed by one of another role never changes again,
+// and the last one only grows at its end (R-HARN-14). So a conversation read
+// from the store and one that has lived since the first entry are equal.
+//
+// The zero value is the conversation of an empty thread. It is not safe for
+// concurrent use.
+type Conversation struct {
+	messages []llms.MessageContent
+	open     []Call            // of the last answer, in call order; none when all have a result
+	results  map[string]Result // of the open calls, by our id
+	wire     map[string]bool   // the ids that calls went out with
+	options  map[string]string
+	title    Title
+	last     int64
+}
+
+// Add continues the conversation with e, which follows all entries before it.
+func (c *Conversation) Add(e Entry) {
+	c.last = e.Seq
+	switch b := e.Body.(type) {
+	case User:
+		c.say(llms.ChatMessageTypeHuman, parts(b.Sent))
+	case Note:
+		c.say(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: b.Text}})
+	case Assistant:
+		c.answer(b)
+	case Result:
+		c.result(b)
+	case Options:
+		c.options = b.Values
+	case Title:
+		if !c.title.User || b.User {
+			c.title = b
+		}
+	case Created:
+	}
+}
+
+// Messages returns the messages of the next request: human, ai and tool in
+// turn, no two of one role in a row, every call followed by its result
+// (R-HARN-08). The caller does not change them.
+func (c *Conversation) Messages() []llms.MessageContent {
+	if len(c.open) == 0 {
+		return slices.Clip(c.messages)
+	}
+	return append(slices.Clip(c.messages), llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: c.settled()})
+}
+
+// Open returns the calls that have no result.
+func (c *Conversation) Open() []Call {
+	var open []Call
+	for _, call := range c.open {
+		if _, ok := c.results[call.ID]; !ok {
+			open = append(open, call)
+		}
+	}
+	return open
+}
+
+// Sent reports whether a call went to the provider with the id wire.
+func (c *Conversation) Sent(wire string) bool { return c.wire[wire] }
+
+// Options returns the options after the last change, nil without one.
+func (c *Conversation) Options() map[string]string { return c.options }
+
+// Title returns the title: the last one, unless the user has set one.
+func (c *Conversation) Title() Title { return c.title }
+
+// Last returns the number of the last entry, 0 without one.
+func (c *Conversation) Last() int64 { return c.last }
+
+// answer adds an answer and opens its calls.
+func (c *Conversation) answer(a Assistant) {
+	c.say(llms.ChatMessageTypeAI, parts(a.Parts))
+	for _, p := range a.Parts {
+		if p.Call == nil {
+			continue
+		}
+		if c.wire == nil {
+			c.wire = make(map[string]bool)
+		}
+		c.wire[p.Call.WireID] = true
+		c.open = append(c.open, *p.Call)
+	}
+}
+
+// result notes the result of an open call. The last one closes the step, in
+// call order, whatever the order in which the calls ended. A result without a
+// call is dropped: no provider takes one.
+func (c *Conversation) result(r Result) {
+	if !slices.ContainsFunc(c.open, func(call Call) bool { return call.ID == r.CallID }) {
+		return
+	}
+	if c.results == nil {
+		c.results = make(map[string]Result)
+	}
+	c.results[r.CallID] = r
+	if len(c.results) == len(c.open) {
+		c.settle()
+	}
+}
+
+// settle moves the results of the open calls into the messages. A call without
+// one was cut off, by a crash for example, and is said to have been.
+func (c *Conversation) settle() {
+	if len(c.open) == 0 {
+		return
+	}
+	done := c.settled()
+	c.open, c.results = nil, nil
+	c.say(llms.ChatMessageTypeTool, done)
+}
+
+func (c *Conversation) settled() []llms.ContentPart {
+	out := make([]llms.ContentPart, len(c.open))
+	for i, call := range c.open {
+		r, ok := c.results[call.ID]
+		if !ok {
+			r = Result{Text: strings.TrimSpace(interrupted), IsError: true}
+		}
+		out[i] = toolResult(call, r)
+	}
+	return out
+}
+
+// say appends a message, or lengthens the last one if it has the same role. A
+// message once handed out keeps its parts: the longer one is a new slice.
+func (c *Conversation) say(role llms.ChatMessageType, ps []llms.ContentPart) {
+	c.settle()
+	if len(ps) == 0 {
+		return
+	}
+	n := len(c.messages)
+	if n == 0 || c.messages[n-1].Role != role {
+		c.messages = append(c.messages, llms.MessageContent{Role: role, Parts: ps})
+		return
+	}
+	last := slices.Concat(c.messages[n-1].Parts, ps)
+	c.messages = append(slices.Clone(c.messages[:n-1]), llms.MessageContent{Role: role, Parts: last})
+}
+
+func parts(ps []Part) []llms.ContentPart {
+	out := make([]llms.ContentPart, 0, len(ps))
+	for _, p := range ps {
+		switch {
+		case p.Call != nil:
+			out = append(out, toolCall(*p.Call))
+		case p.Reasoning != nil:
+			r := p.Reasoning
+			out = append(out, model.Reasoning{
+				TextContent: llms.TextContent{Text: r.Text},
+				Provider:    r.Provider, Signature: r.Signature, Redacted: r.Redacted, Field: r.Field,
+			})
+		case p.Image != nil:
+			out = append(out, llms.BinaryContent{MIMEType: p.Image.MIME, Data: p.Image.Data})
+		case p.Text != "":
+			out = append(out, llms.TextContent{Text: p.Text})
+		}
+	}
+	return out
+}
+
+func toolCall(c Call) llms.ContentPart {
+	call := llms.ToolCall{
+		ID: c.WireID, Type: "function",
+		FunctionCall: &llms.FunctionCall{Name: c.Name, Arguments: c.Args},
+	}
+	if c.Extra == nil {
+		return call
+	}
+	return model.Extra{ToolCall: call, Provider: c.Provider, Content: c.Extra}
+}
+
+func toolResult(c Call, r Result) llms.ContentPart {
+	out := model.ToolResult{
+		ToolCallResponse: llms.ToolCallResponse{ToolCallID: c.WireID, Name: c.Name, Content: r.Text},
+		IsError:          r.IsError,
+	}
+	for _, img := range r.Images {
+		out.Images = append(out.Images, llms.BinaryContent{MIMEType: img.MIME, Data: img.Data})
+	}
+	return out
+}
