@@ -17,9 +17,10 @@ import (
 
 // Errors of an [FS], for callers that branch.
 var (
-	ErrOutside = errors.New("outside the workspace") // the real path is not below a root
-	ErrSpecial = errors.New("not a regular file")    // a pipe, a device, a socket
-	ErrChanged = errors.New("changed on disk")       // the bytes are not those that were planned on
+	ErrOutside  = errors.New("outside the workspace") // the real path is not below a root
+	ErrSpecial  = errors.New("not a regular file")    // a pipe, a device, a socket, a directory
+	ErrChanged  = errors.New("changed on disk")       // the bytes are not those that were planned on
+	ErrTooLarge = errors.New("too large")             // longer than the limit of the call
 )
 
 // An FS is the files of a workspace. A name is absolute or relative to Dir; the
@@ -44,14 +45,15 @@ type FS interface {
 	Open(ctx context.Context, name string) (File, error)
 
 	// ReadFile returns the text of a file as the user sees it: of an unsaved
-	// buffer where the editor has one. It fails above limit bytes (0 is none).
+	// buffer where the editor has one. Above limit bytes (0 is none) it fails
+	// with [ErrTooLarge], and like Open it refuses what is not a regular file.
 	ReadFile(ctx context.Context, name string, limit int64) ([]byte, error)
 
 	// WriteFile replaces the content of name, or creates it with its parents.
 	// With old not nil it writes only while the content is still old, and
 	// otherwise fails with [ErrChanged]; with old nil and create set it fails
-	// with [fs.ErrExist] if the file is there. Mode bits are kept. A failed
-	// write leaves the old content.
+	// with [fs.ErrExist] if the file is there. Permissions are kept, and a link
+	// inside the workspace stays one. A failed write leaves the old content.
 	WriteFile(ctx context.Context, name string, data []byte, w Write) error
 
 	// ReadDir lists a directory, sorted by name.
