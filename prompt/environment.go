@@ -20,7 +20,7 @@ type Environment struct {
 // Text returns the environment block: workspace, shell and their limits. It is
 // for models that call tools (R-PROMPT-30).
 func (e Environment) Text() string {
-	lines := []string{text("environment")}
+	lines := []string{text("environment"), ""}
 	line := func(name, value string) {
 		if value != "" {
 			lines = append(lines, fill("environment-"+name, map[string]string{"value": value}))

@@ -1,7 +1,7 @@
 package prompt
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -98,5 +98,6 @@ func (f Facts) coordinates() (string, bool) {
 	if f.Latitude == nil || f.Longitude == nil {
 		return "", false
 	}
-	return fmt.Sprintf("%.4f, %.4f", *f.Latitude, *f.Longitude), true
+	degrees := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	return degrees(*f.Latitude) + ", " + degrees(*f.Longitude), true
 }
