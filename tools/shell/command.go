@@ -1,0 +1,216 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// Programs by what they do with their arguments.
+var (
+	shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"}
+
+	// wrappers run a command that is given as their arguments.
+	wrappers = []string{
+		"sudo", "doas", "su", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "chrt", "taskset", "time",
+		"timeout", "stdbuf", "setsid", "xargs", "parallel", "busybox", "toybox", "chroot", "unbuffer", "script",
+		"watch", "strace", "flock", "systemd-run", "unshare", "nsenter", "runuser",
+	}
+
+	// readers change no file that is named in their arguments.
+	readers = []string{
+		"cat", "head", "tail", "less", "more", "bat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "ls", "tree", "stat",
+		"file", "wc", "diff", "cmp", "comm", "cut", "tr", "echo", "printf", "test", "[", "true", "false", ":", "pwd",
+		"cd", "which", "type", "du", "df", "md5sum", "sha1sum", "sha256sum", "jq", "od", "hexdump", "strings", "basename",
+		"dirname", "realpath", "readlink", "sleep", "exit", "return", "git",
+	}
+)
+
+func isShell(name string) bool { return slices.Contains(shells, name) }
+
+// run reads one simple command; words[0] is the program.
+func (r *reader) run(words []string) {
+	r.touch(words)
+	switch n := name(words[0]); {
+	case slices.Contains(wrappers, n):
+		r.wrapped(words[1:])
+	case isShell(n):
+		if i := slices.IndexFunc(words, hasC); i > 0 && i+1 < len(words) {
+			r.nested(words[i+1])
+		}
+	case n == "eval":
+		r.nestedHere(strings.Join(words[1:], " "))
+	case n == "cd", n == "pushd":
+		r.cd(words[1:])
+	case n == "rm":
+		r.rm(words[1:])
+	case n == "find":
+		r.find(words[1:])
+	case n == "git":
+		r.git(words[1:])
+	}
+}
+
+// hasC reports whether an option of a shell is or ends in -c.
+func hasC(w string) bool {
+	return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c")
+}
+
+// nestedHere reads a line in this very shell.
+func (r *reader) nestedHere(line string) {
+	if strings.ContainsRune(line, unknown) {
+		return
+	}
+	r.depth++
+	r.line(line)
+	r.depth--
+}
+
+// wrapped reads the command that a wrapper runs. Which arguments are the
+// wrapper's own is not looked up: the first that names a program that matters
+// here starts the command.
+func (r *reader) wrapped(words []string) {
+	for i, w := range words {
+		n := name(w)
+		switch {
+		case (w == "-c" || w == "-S" || w == "--command" || w == "--split-string") && i+1 < len(words):
+			r.nested(words[i+1])
+			return
+		case isShell(n), slices.Contains(wrappers, n), n == "rm", n == "find", n == "git", n == "eval":
+			r.run(words[i:])
+			return
+		}
+	}
+}
+
+// touch notes the files that a command may change: all that its arguments name,
+// unless it is known for only reading them.
+func (r *reader) touch(words []string) {
+	n := name(words[0])
+	switch {
+	case n == "sed":
+		if !slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place")
+		}) {
+			return
+		}
+	case n == "find":
+		if !slices.ContainsFunc(words, func(w string) bool { return w == "-delete" || strings.HasPrefix(w, "-exec") }) {
+			return
+		}
+	case slices.Contains(readers, n):
+		return
+	}
+	for _, w := range words[1:] {
+		if _, v, ok := strings.Cut(w, "="); ok { // of=FILE, --output=FILE
+			r.write(v)
+		}
+		if !strings.HasPrefix(w, "-") {
+			r.write(w)
+		}
+	}
+}
+
+// cd follows a change of directory.
+func (r *reader) cd(args []string) {
+	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return len(a) > 1 && a[0] == '-' })
+	switch {
+	case len(args) == 0:
+		r.dir = r.home
+	case args[0] == "-", strings.ContainsRune(args[0], star):
+		r.dir = ""
+	default:
+		r.dir = r.abs(args[0])
+	}
+}
+
+// rm reads the arguments of rm. Options may come after operands.
+func (r *reader) rm(args []string) {
+	var operands []string
+	recursive := false
+	for i, a := range args {
+		if a == "--" {
+			operands = append(operands, args[i+1:]...)
+			break
+		}
+		switch {
+		case strings.HasPrefix(a, "--"):
+			recursive = recursive || len(a) > 2 && strings.HasPrefix("--recursive", a)
+		case len(a) > 1 && a[0] == '-':
+			recursive = recursive || strings.ContainsAny(a, "rR")
+		default:
+			operands = append(operands, a)
+		}
+	}
+	if !recursive {
+		return
+	}
+	for _, o := range operands {
+		r.delete(o)
+	}
+}
+
+// find reads the arguments of find: with nothing that narrows it down, deleting
+// what it finds is deleting where it starts.
+func (r *reader) find(args []string) {
+	var starts []string
+	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && args[0] != "(" && args[0] != "!" {
+		starts, args = append(starts, args[0]), args[1:]
+	}
+	if len(starts) == 0 {
+		starts = []string{"."}
+	}
+	deletes, narrow := false, false
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "-delete":
+			deletes = true
+		case a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir":
+			end := i + 1
+			for end < len(args) && args[end] != ";" && args[end] != "+" {
+				end++
+			}
+			deletes = deletes || slices.ContainsFunc(args[i+1:end], func(w string) bool { return name(w) == "rm" })
+			r.run(append([]string{"env"}, args[i+1:end]...))
+			i = end
+		case a == "-type" || a == "-mindepth":
+			i++
+		case a == "-depth" || a == "-xdev" || a == "-mount" || strings.HasPrefix(a, "-print"):
+		case (a == "-name" || a == "-path") && i+1 < len(args) && strings.Trim(args[i+1], "*"+string(star)) == "":
+			i++
+		default:
+			narrow = true
+		}
+	}
+	if deletes && !narrow {
+		for _, s := range starts {
+			r.delete(s)
+		}
+	}
+}
+
+// delete notes a recursive deletion.
+func (r *reader) delete(target string) {
+	t := strings.TrimRight(target, "/")
+	dir, last := "", t
+	if i := strings.LastIndexByte(t, '/'); i >= 0 {
+		dir, last = t[:i+1], t[i+1:]
+	}
+	if all := strings.Trim(last, string(star)); last != "" && last != all && (all == "" || all == ".") {
+		target = dir // all that a directory holds
+		if dir == "" {
+			target = "."
+		}
+	}
+	unsure := false
+	if i := strings.LastIndexByte(target, unknown); i >= 0 {
+		// Only a variable that is empty makes a root of what follows it.
+		if rest := target[i+1:]; rest == "" || strings.Trim(rest, "/") != "" {
+			return
+		}
+		target, unsure = "/", true
+	}
+	target = strings.ReplaceAll(target, string(star), "*")
+	if path := r.abs(target); path != "" {
+		r.report.Deletes = append(r.report.Deletes, Delete{Path: path, Unsure: unsure})
+	}
+}

@@ -1,0 +1,171 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Characters that stand in a value for what is not literal text. A command line
+// cannot hold the first, and the second is noncharacter enough.
+const (
+	unknown = '\x00'       // what a variable or a command gives
+	star    = '\U0010FFFF' // a "*" that matches names
+)
+
+// words returns the values of words, braces expanded.
+func (r *reader) words(list []*syntax.Word) []string {
+	var out []string
+	for _, w := range list {
+		w := *w
+		w.Parts = append([]syntax.WordPart(nil), w.Parts...)
+		syntax.SplitBraces(&w)
+		const enough = 64 // {1..100000} is not read further
+		all := []*syntax.Word{&w}
+		if braces(&w) {
+			all = expand.Braces(&w)
+		}
+		for _, w := range all[:min(enough, len(all))] {
+			out = append(out, r.value(w))
+		}
+	}
+	return out
+}
+
+func braces(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if b, ok := p.(*syntax.BraceExp); ok && !b.Sequence {
+			return true
+		}
+	}
+	return false
+}
+
+// value returns the text that w has when it runs.
+func (r *reader) value(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
+	var s strings.Builder
+	for i, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok && i == 0 {
+			s.WriteString(r.tilde(lit.Value, len(w.Parts) == 1))
+			continue
+		}
+		r.part(&s, p)
+	}
+	return s.String()
+}
+
+// tilde returns the value of a literal that starts a word.
+func (r *reader) tilde(lit string, alone bool) string {
+	rest, ok := strings.CutPrefix(lit, "~")
+	if !ok {
+		return unescape(lit)
+	}
+	switch {
+	case rest == "" && !alone, rest != "" && rest[0] != '/':
+		return string(unknown) // the home of somebody, or no home at all
+	case r.home == "":
+		return string(unknown) + unescape(rest)
+	}
+	return r.home + unescape(rest)
+}
+
+func (r *reader) part(s *strings.Builder, p syntax.WordPart) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		s.WriteString(unescape(p.Value))
+	case *syntax.SglQuoted:
+		if p.Dollar && strings.ContainsRune(p.Value, '\\') {
+			s.WriteRune(unknown)
+			return
+		}
+		s.WriteString(p.Value)
+	case *syntax.DblQuoted:
+		for _, q := range p.Parts {
+			if lit, ok := q.(*syntax.Lit); ok {
+				s.WriteString(unescapeQuoted(lit.Value))
+				continue
+			}
+			r.part(s, q)
+		}
+	case *syntax.ParamExp:
+		s.WriteString(r.param(p))
+	case *syntax.CmdSubst:
+		s.WriteString(r.substituted(p))
+	default:
+		s.WriteRune(unknown)
+	}
+}
+
+// param returns the value of a parameter.
+func (r *reader) param(p *syntax.ParamExp) string {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+		return string(unknown)
+	}
+	if v, ok := r.vars[p.Param.Value]; ok {
+		return v
+	}
+	switch {
+	case p.Param.Value == "HOME" && r.home != "":
+		return r.home
+	case p.Param.Value == "PWD" && r.dir != "":
+		return r.dir
+	}
+	return string(unknown)
+}
+
+// substituted returns what a command prints, which we know of pwd only.
+func (r *reader) substituted(c *syntax.CmdSubst) string {
+	if len(c.Stmts) == 1 && r.dir != "" {
+		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && call.Args[0].Lit() == "pwd" {
+			return r.dir
+		}
+	}
+	return string(unknown)
+}
+
+// unescape returns what an unquoted literal stands for.
+func unescape(s string) string {
+	var out strings.Builder
+	escaped := false
+	for _, c := range s {
+		switch {
+		case escaped:
+			if c != '\n' {
+				out.WriteRune(c)
+			}
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '*':
+			out.WriteRune(star)
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// unescapeQuoted returns what a literal inside double quotes stands for.
+func unescapeQuoted(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\\\"$`\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
+// name returns the name of the program that a word calls.
+func name(word string) string {
+	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
+}
