@@ -1,0 +1,127 @@
+//go:build unix
+
+package wire
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Stdio takes standard input and output for the protocol alone, and returns
+// them (R-ACP-08). File descriptor 1 becomes standard error, so that a stray
+// print of a library or a child goes to the log, and file descriptor 0 becomes
+// the null device, so that none of them eats a byte of a request. A write to an
+// output without a reader is an error and no longer a signal.
+//
+// in has a Close that ends a Read under way. Stdio is meant for the main
+// package, which calls it once, before anything else is started.
+func Stdio() (in io.Reader, out *os.File, err error) {
+	// A signal that is ignored would stay so in every child; one that is caught
+	// has its default there. Nobody reads the channel, and nobody has to.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	inFD, err := aside(0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("keeping standard input aside: %w", err)
+	}
+	outFD, err := aside(1)
+	if err != nil {
+		return nil, nil, fmt.Errorf("keeping standard output aside: %w", err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer null.Close()
+	if err := unix.Dup2(int(null.Fd()), 0); err != nil {
+		return nil, nil, fmt.Errorf("replacing standard input: %w", err)
+	}
+	if err := unix.Dup2(2, 1); err != nil {
+		return nil, nil, fmt.Errorf("replacing standard output: %w", err)
+	}
+	in, err = newInput(inFD)
+	if err != nil {
+		return nil, nil, fmt.Errorf("preparing standard input: %w", err)
+	}
+	return in, os.NewFile(uintptr(outFD), "stdout"), nil
+}
+
+// aside returns another descriptor of what fd is, which children do not get.
+func aside(fd int) (int, error) {
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+}
+
+// An input reads from a descriptor in blocking mode, whose file may be shared
+// with other processes and so is left in that mode, and can be closed
+// nevertheless while a Read is under way.
+type input struct {
+	fd   int
+	wake *os.File // the writing end of a pipe; its end wakes Read
+	woke *os.File // the reading end
+
+	poll [2]unix.PollFd // belongs to Read
+}
+
+func newInput(fd int) (*input, error) {
+	woke, wake, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	in := &input{fd: fd, wake: wake, woke: woke}
+	in.poll = [2]unix.PollFd{
+		{Fd: int32(fd), Events: unix.POLLIN},
+		{Fd: int32(woke.Fd()), Events: unix.POLLIN},
+	}
+	return in, nil
+}
+
+// Read reads into p, from one goroutine at a time.
+func (in *input) Read(p []byte) (int, error) {
+	for {
+		_, err := unix.Poll(in.poll[:], -1)
+		if err == nil && in.poll[1].Revents != 0 {
+			return 0, os.ErrClosed
+		}
+		n := 0
+		if err == nil {
+			n, err = unix.Read(in.fd, p)
+		}
+		switch {
+		case err == unix.EINTR || err == unix.EAGAIN:
+			continue
+		case err != nil:
+			return 0, os.NewSyscallError("read", err)
+		case n == 0 && len(p) > 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+// Close ends a Read that is under way, and all later ones. The descriptor stays
+// open, for it may be in use.
+func (in *input) Close() error { return in.wake.Close() }
+
+// hungUp reports whether w is known to have lost its reader.
+func hungUp(w io.Writer) bool {
+	f, ok := w.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	gone := false
+	err = conn.Control(func(fd uintptr) {
+		fds := []unix.PollFd{{Fd: int32(fd)}}
+		_, err := unix.Poll(fds, 0)
+		gone = err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0
+	})
+	return err == nil && gone
+}
