@@ -1,0 +1,37 @@
+package archtest
+
+// Layout returns the rules of this repository. Every folder of the top level
+// stands on what is below it, and every library has one owner, so that its quirks
+// and its upgrades touch one place.
+func Layout() Rules {
+	store := []string{"harness/store/..."}
+	return Rules{
+		Module: "github.com/lorimer-dev/lorimer",
+		Folders: map[string][]string{
+			"tools":     {},
+			"prompt":    {},
+			"mcpbridge": {"tools"},
+			"harness":   {"tools", "prompt"},
+			"acp":       {"harness", "tools", "mcpbridge", "prompt"},
+			"cmd":       {"acp", "mcpbridge", "harness", "prompt", "tools"},
+		},
+		Owners: map[string][]string{
+			"github.com/coder/acp-go-sdk": {"acp/..."},
+			"github.com/mark3labs/mcp-go": {"mcpbridge/..."},
+
+			"github.com/tmc/langchaingo": {"harness/model/langchain/..."},
+			// The types of a conversation; thread folds its entries into them.
+			"github.com/tmc/langchaingo/llms": {"harness", "harness/model/...", "harness/thread"},
+
+			"database/sql":                  store,
+			"github.com/jackc/pgx":          store,
+			"github.com/pressly/goose":      store,
+			"modernc.org/sqlite":            store,
+			"github.com/ncruces/go-sqlite3": store,
+		},
+		Anyone:   []string{"cmd/lorimer/e2e/..."},
+		Printers: []string{"acp/wire/..."},
+		Mains:    []string{"cmd/..."},
+		Fakes:    []string{"cmd/lorimer/bench/...", "cmd/lorimer/e2e/..."},
+	}
+}
