@@ -70,6 +70,8 @@ type Options struct {
 	Settings Settings
 	Prompts  *prompt.Registry
 	Tools    func(Scope) []tools.Tool // the tools of one turn, built anew for it
+	Approve  approve.Options          // what the rules of every session protect; its directories are the session's
+	Shell    prompt.Environment       // what the model is told of the shell and its limits; its directories are the session's
 	Log      zerolog.Logger
 	Now      func() time.Time // default time.Now; called once per send
 	MaxSteps int              // model requests in a turn; default 50 (R-HARN-23)
@@ -107,8 +109,9 @@ type Input struct {
 
 // An Outcome is how a turn ended. A cancelled turn is an outcome, not an error.
 type Outcome struct {
-	Stop  Stop
-	Usage model.Usage // of all requests of the turn
+	Stop    Stop
+	Usage   model.Usage // of all requests of the turn
+	Unasked int         // calls refused because there was nobody to ask (R-CMD-11)
 }
 
 // Stop is why a turn ended; the values are ACP's stop reasons (R-ACP-27).

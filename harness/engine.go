@@ -1,17 +1,142 @@
 package harness
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+)
 
 // An Engine opens sessions and runs their turns. It is safe for concurrent use.
-type Engine struct{ o Options }
+type Engine struct {
+	o    Options
+	pool pool
+
+	mu     sync.Mutex // guards the fields below
+	open   map[*Session]bool
+	closed bool
+}
 
 // New returns an engine. It reads nothing and starts nothing.
-func New(o Options) *Engine { return &Engine{o: o} }
+func New(o Options) *Engine {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.MaxSteps = cmp.Or(max(o.MaxSteps, 0), 50)
+	o.Parallel = cmp.Or(max(o.Parallel, 0), 4)
+	o.Waiting = max(cmp.Or(o.Waiting, 16), 0)
+	return &Engine{o: o, open: make(map[*Session]bool)}
+}
+
+// ids are the names that a thread may have, apart from "." and ".." (R-HARN-01).
+// The length keeps them fit to name a file.
+var ids = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
+
+// CheckID reports whether id may name a session; the error wraps [ErrBadID].
+func CheckID(id string) error {
+	if !ids.MatchString(id) || id == "." || id == ".." {
+		return fmt.Errorf("%w %.60q: use up to 200 letters, digits, dots, underscores and hyphens", ErrBadID, id)
+	}
+	return nil
+}
 
 // Open opens a new session. It fails with [ErrBadID] or [ErrTaken] for a wished
-// id, the former before anything else is done with it (R-HARN-01).
-func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) { return nil, ErrClosed }
+// id, the former before anything else is done with it (R-HARN-01), and with
+// [ErrOption] for a choice that is none. Errors of the settings come as they
+// are.
+func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
+	if sp.ID == "" {
+		sp.ID = strings.ToLower(rand.Text())
+	}
+	if err := CheckID(sp.ID); err != nil {
+		return nil, err
+	}
+	s, err := e.prepare(ctx, sp)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	closed := e.closed
+	e.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
+	roots := sp.FS.Roots()
+	if err := e.o.Threads.Create(ctx, s.id, thread.Created{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}); err != nil {
+		return nil, err
+	}
+	if _, err := e.o.Threads.Append(ctx, s.id, thread.Options{Values: s.choice.values()}); err != nil {
+		return nil, fmt.Errorf("storing the options: %w", err)
+	}
+	return s, e.keep(s)
+}
+
+// prepare makes a session without storing anything.
+func (e *Engine) prepare(ctx context.Context, sp Spec) (*Session, error) {
+	models, err := e.o.Settings.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := e.o.Settings.Default(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if sp.Choice != nil {
+		choice = *sp.Choice
+	}
+	choice = choice.complete()
+	if err := choice.check(); err != nil {
+		return nil, err
+	}
+	guard := e.o.Approve
+	guard.Dir, guard.Roots = sp.FS.Dir(), sp.FS.Roots()
+	return &Session{
+		id: sp.ID, e: e, spec: sp, rules: approve.New(guard),
+		change: make(chan struct{}, 1), told: make(map[string]bool),
+		choice: choice, models: models, idle: make(chan struct{}),
+	}, nil
+}
+
+// keep registers s, unless the engine has been closed in between.
+func (e *Engine) keep(s *Session) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return ErrClosed
+	}
+	e.open[s] = true
+	return nil
+}
+
+func (e *Engine) forget(s *Session) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.open, s)
+}
 
 // Close closes all sessions: it cancels their turns and waits for them, not
-// longer than ctx (R-HARN-10).
-func (e *Engine) Close(ctx context.Context) error { return nil }
+// longer than ctx (R-HARN-10). No session can be opened afterwards.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	open := slices.Collect(maps.Keys(e.open))
+	e.mu.Unlock()
+
+	errs := make([]error, len(open)) // each goroutine has its own slot
+	var wg sync.WaitGroup
+	for i, s := range open {
+		wg.Go(func() { errs[i] = s.Close(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

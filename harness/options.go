@@ -2,7 +2,11 @@ package harness
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
@@ -13,6 +17,16 @@ const (
 	OptionTools    = "tools"
 	OptionThinking = "thinking"
 )
+
+// The values of the option "tools".
+const (
+	ToolsOn   = "on"
+	ToolsAuto = "auto" // a rule decides for each message; without one it is on
+	ToolsOff  = "off"
+)
+
+// thinkingDefault is the value of the option for [model.EffortDefault].
+const thinkingDefault = "default"
 
 // An Option is something that a session lets its user choose.
 type Option struct {
@@ -31,6 +45,131 @@ type OptionValue struct {
 	Description string
 }
 
+// complete returns c with the defaults in place of what is empty.
+func (c Choice) complete() Choice {
+	if c.Mode == "" {
+		c.Mode = approve.Ask
+	}
+	if c.Tools == "" {
+		c.Tools = ToolsOn
+	}
+	return c
+}
+
+// check reports a value that no option has. Any model may be named: whether it
+// can be had shows when it is asked (C017).
+func (c Choice) check() error {
+	for _, o := range []Option{c.mode(), c.tools(), c.thinking()} {
+		if !o.has(o.Current) {
+			return fmt.Errorf("%w: %s %q", ErrOption, o.ID, o.Current)
+		}
+	}
+	return nil
+}
+
+// values returns c as the thread keeps it.
+func (c Choice) values() map[string]string {
+	return map[string]string{
+		OptionModel: c.Model, OptionMode: string(c.Mode), OptionTools: c.Tools, OptionThinking: c.thinking().Current,
+	}
+}
+
+// with returns c with one option changed.
+func (c Choice) with(id, value string) Choice {
+	switch id {
+	case OptionModel:
+		c.Model = value
+	case OptionMode:
+		c.Mode = approve.Mode(value)
+	case OptionTools:
+		c.Tools = value
+	case OptionThinking:
+		c.Thinking = model.Effort(value)
+		if value == thinkingDefault {
+			c.Thinking = model.EffortDefault
+		}
+	}
+	return c
+}
+
+// options returns the options of a session with choice c and models to choose
+// from, in the order to show them.
+func (c Choice) options(models []model.Descriptor) []Option {
+	all := []Option{c.mode(), c.model(models)}
+	if i := slices.IndexFunc(models, c.chose); i >= 0 && models[i].Thinks {
+		all = append(all, c.thinking())
+	}
+	return append(all, c.tools())
+}
+
+func (c Choice) chose(d model.Descriptor) bool { return d.Ref() == c.Model }
+
+func (c Choice) mode() Option {
+	return Option{
+		ID: OptionMode, Name: "Mode", Category: "mode", Current: string(c.Mode),
+		Description: "What may happen without a question",
+		Values: []OptionValue{
+			{string(approve.Ask), "Ask", "Reading runs, everything else asks first"},
+			{string(approve.AcceptEdits), "Accept edits", "Changes of files in the workspace run too"},
+			{string(approve.Auto), "Auto", "All runs without a question, apart from the hard rules"},
+			{string(approve.ReadOnly), "Read only", "Tools that change anything are not offered"},
+		},
+	}
+}
+
+// model lists the current model also when it is not among models (C017).
+func (c Choice) model(models []model.Descriptor) Option {
+	o := Option{
+		ID: OptionModel, Name: "Model", Category: "model", Current: c.Model,
+		Description: "The model that answers from the next message on",
+	}
+	for _, d := range models {
+		name := d.Name
+		if name == "" {
+			name = d.ID
+		}
+		o.Values = append(o.Values, OptionValue{Value: d.Ref(), Name: name, Description: d.Provider})
+	}
+	if !o.has(c.Model) {
+		o.Values = slices.Insert(o.Values, 0, OptionValue{Value: c.Model, Name: c.Model})
+	}
+	return o
+}
+
+func (c Choice) tools() Option {
+	return Option{
+		ID: OptionTools, Name: "Tools", Current: c.Tools,
+		Description: "Whether the model may use tools",
+		Values: []OptionValue{
+			{ToolsOn, "On", "The model uses tools as it sees fit"},
+			{ToolsAuto, "Auto", "Decided for each message"},
+			{ToolsOff, "Off", "The model only talks"},
+		},
+	}
+}
+
+func (c Choice) thinking() Option {
+	current := string(c.Thinking)
+	if c.Thinking == model.EffortDefault {
+		current = thinkingDefault
+	}
+	return Option{
+		ID: OptionThinking, Name: "Thinking", Category: "thought_level", Current: current,
+		Description: "How much the model thinks before it answers",
+		Values: []OptionValue{
+			{thinkingDefault, "Default", "As the provider does it"},
+			{string(model.EffortOff), "Off", "Not at all, where the model can do without"},
+			{string(model.EffortLow), "Low", "A little"},
+			{string(model.EffortMedium), "Medium", "A fair amount"},
+			{string(model.EffortHigh), "High", "As much as it takes"},
+		},
+	}
+}
+
+func (o Option) has(value string) bool {
+	return slices.ContainsFunc(o.Values, func(v OptionValue) bool { return v.Value == value })
+}
+
 // Choice returns the options as they are chosen at this moment.
 func (s *Session) Choice() Choice {
 	s.mu.Lock()
@@ -39,14 +178,49 @@ func (s *Session) Choice() Choice {
 }
 
 // OptionSet returns all options with their values, in the order to show them.
-// The first value of a list is not the default: Current tells what holds.
-func (s *Session) OptionSet() []Option { return nil }
+// The thinking option is there only while the chosen model has one.
+func (s *Session) OptionSet() []Option {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.choice.options(s.models)
+}
 
 // SetMode changes the mode from the next Enter on, or fails with [ErrOption].
 func (s *Session) SetMode(ctx context.Context, m approve.Mode) error {
 	return s.SetOption(ctx, OptionMode, string(m))
 }
 
-// SetOption changes an option from the next Enter on. The change is stored. An
-// unknown id or value is [ErrOption] and changes nothing.
-func (s *Session) SetOption(ctx context.Context, id, value string) error { return ErrOption }
+// SetOption changes an option from the next Enter on. The change is stored
+// first. An unknown id or value is [ErrOption] and changes nothing (R-ACP-18).
+func (s *Session) SetOption(ctx context.Context, id, value string) error {
+	select {
+	case s.change <- struct{}{}:
+		defer func() { <-s.change }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	models, err := s.e.o.Settings.Models(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	choice, closed := s.choice, s.closed
+	s.models = models
+	s.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
+	all := choice.options(models)
+	i := slices.IndexFunc(all, func(o Option) bool { return o.ID == id })
+	if i < 0 || !all[i].has(value) {
+		return fmt.Errorf("%w: %s %q", ErrOption, id, value)
+	}
+	choice = choice.with(id, value)
+	if _, err := s.e.o.Threads.Append(ctx, s.id, thread.Options{Values: choice.values()}); err != nil {
+		return fmt.Errorf("storing the options: %w", err)
+	}
+	s.mu.Lock()
+	s.choice = choice
+	s.mu.Unlock()
+	return nil
+}

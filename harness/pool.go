@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -12,7 +13,6 @@ import (
 // A harness is a model set up for one thread, with the conversation that it has
 // in front of it. One turn uses it at a time.
 type harness struct {
-	sig   Signature
 	model model.Streamer
 	conv  *thread.Conversation
 }
@@ -32,9 +32,8 @@ var errAborted = errors.New("harness is not wanted any more")
 // build, under way or done, so that sends which arrive together share it; a
 // build that fails is forgotten (R-HARN-05).
 type pool struct {
-	mu     sync.Mutex // guards the fields below and those of the builds
+	mu     sync.Mutex // guards the map and the builds in it
 	builds map[string]*build
-	wg     sync.WaitGroup
 }
 
 // A build is a harness from the moment somebody wants it.
@@ -91,10 +90,9 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 		p.builds = make(map[string]*build)
 	}
 	p.builds[id] = b
-	p.wg.Go(func() {
+	go func() { // drop waits for it
 		if old != nil {
-			old.cancel(errAborted)
-			<-old.done
+			old.end()
 		}
 		h, err := open(ctx)
 		p.mu.Lock()
@@ -108,7 +106,7 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 		}
 		cancel(nil)
 		close(b.done)
-	})
+	}()
 	return b
 }
 
@@ -143,6 +141,17 @@ func (p *pool) drop(ctx context.Context, id string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// end aborts the build and waits for it, not longer than the grace.
+func (b *build) end() {
+	b.cancel(errAborted)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-b.done:
+	case <-timer.C:
 	}
 }
 

@@ -3,20 +3,60 @@ package harness
 import (
 	"context"
 	"sync"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
 // A Session is an open conversation: a thread, the tools that it works with and
 // the options that its user has chosen. It is safe for concurrent use.
 type Session struct {
-	id string
+	id     string
+	e      *Engine
+	spec   Spec
+	rules  *approve.Rules
+	seen   workspace.Seen
+	change chan struct{}   // holds a token while an option is being changed
+	told   map[string]bool // notices that were told; the running turn's
 
 	mu     sync.Mutex // guards the fields below
 	choice Choice
+	models []model.Descriptor
+	queue  []*Slot // the first one's turn it is
+	closed bool
+	idle   chan struct{} // closed when the session is and the queue has emptied
 }
 
 // ID returns the id of the session and of its thread.
 func (s *Session) ID() string { return s.id }
 
 // Close ends the session: it cancels what runs and what waits, and returns when
-// all of it has ended, or with ctx's error before that.
-func (s *Session) Close(ctx context.Context) error { return nil }
+// all of it has ended, or with ctx's error before that (R-HARN-10). Closing
+// twice is harmless.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		if len(s.queue) == 0 {
+			close(s.idle)
+		}
+	}
+	for _, sl := range s.queue {
+		if sl.cancel != nil {
+			sl.cancel(ErrClosed)
+		}
+	}
+	s.mu.Unlock()
+
+	select {
+	case <-s.idle:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := s.e.pool.drop(ctx, s.id); err != nil {
+		return err
+	}
+	s.e.forget(s)
+	return nil
+}

@@ -1,0 +1,210 @@
+package harness
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// maxAstray is how many steps may call nothing but tools that do not exist or
+// are blocked, before the answer is asked for without tools (C114).
+const maxAstray = 3
+
+// What the model is told when it should come to an end.
+var (
+	//go:embed text/nudge.md
+	nudgeText string
+	//go:embed text/last.md
+	lastText string
+	//go:embed text/astray.md
+	astrayText string
+)
+
+// steps asks the model until it answers without calling a tool, or may not call
+// one any more (R-HARN-23).
+func (t *turn) steps(ctx context.Context) (Stop, error) {
+	for {
+		t.asked++
+		final := t.asked >= t.o.MaxSteps || t.astray >= maxAstray
+		if err := t.nudge(ctx, final); err != nil {
+			return "", err
+		}
+		a, err := t.ask(ctx, final)
+		if err != nil {
+			return "", err
+		}
+		stop, err := t.follow(ctx, a, final)
+		if stop != "" || err != nil {
+			return stop, err
+		}
+	}
+}
+
+// nudge tells the model in time that its steps are counted. The notes stay in
+// the conversation, so that the prefix of later requests stays too.
+func (t *turn) nudge(ctx context.Context, final bool) error {
+	text := ""
+	switch {
+	case final && t.astray >= maxAstray:
+		text = astrayText
+	case final:
+		text = lastText
+	case t.asked > 1 && t.asked == t.o.MaxSteps/3+1:
+		text = nudgeText
+	default:
+		return nil
+	}
+	return t.append(ctx, thread.Note{Text: strings.TrimSpace(text)})
+}
+
+// follow does what the answer asks for. It returns why the turn ends, or "" if
+// it goes on.
+func (t *turn) follow(ctx context.Context, a *answer, final bool) (Stop, error) {
+	switch a.stop {
+	case model.StopRefusal:
+		return Refusal, t.refuse(ctx, a.calls, "The answer was refused; this call was not run.")
+	case model.StopLength, model.StopContext:
+		return MaxTokens, t.refuse(ctx, a.calls, "The answer reached its limit of tokens; this call was not run.")
+	}
+	if len(a.calls) > 0 && !final {
+		return "", t.runCalls(ctx, a.calls)
+	}
+	if err := t.refuse(ctx, a.calls, "No tool runs any more for this message; answer with what you have."); err != nil {
+		return "", err
+	}
+	switch {
+	case !final && a.stop == model.StopPause:
+		return "", nil
+	case final && !a.spoke():
+		return MaxTurnRequests, nil
+	}
+	return EndTurn, nil
+}
+
+// request returns the next request. The messages are those of the live
+// conversation, which begin with all of the last request's (R-HARN-14).
+func (t *turn) request(final bool) *model.Request {
+	r := &model.Request{
+		Kind: "main", Session: t.s.id, Signature: t.sig.Digest(),
+		System: t.comp.System, Messages: t.lease.conv.Messages(),
+		Tools: t.wire, NoTools: final && len(t.wire) > 0,
+	}
+	if t.snap.Model.Thinks {
+		r.Effort = t.choice.Thinking
+	}
+	if len(t.blocked) > 0 {
+		r.Callable = []string{}
+		for _, w := range t.wire {
+			if !t.blocked[w.Name] {
+				r.Callable = append(r.Callable, w.Name)
+			}
+		}
+	}
+	return r
+}
+
+// ask sends one request and stores the answer, as far as it came. With an error
+// the answer is cut: what has arrived is stored, and its calls are closed.
+func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
+	a := &answer{t: t, started: make(map[int]*call)}
+	reply, cut := t.lease.model.Stream(ctx, t.request(final), a.hear)
+	if cut == nil && reply == nil {
+		cut = &model.Error{Kind: model.Malformed, Provider: t.snap.Model.Provider, Message: "there is no answer in the answer"}
+	}
+	if cut == nil {
+		cut = ctx.Err() // what is complete only after a cancel is not acted on
+	}
+	a.settle(reply)
+	t.count(a.usage)
+	err := t.store(ctx, a, cut)
+	for _, c := range a.loose {
+		t.show(c, event.ToolCall{Status: event.Failed, Text: cutResult(cut).Text})
+	}
+	return a, errors.Join(cut, err)
+}
+
+// store appends the answer, with the results of its calls if it was cut, and
+// tells that it is complete. An answer that says nothing leaves no entry.
+func (t *turn) store(ctx context.Context, a *answer, cut error) error {
+	if len(a.parts) == 0 {
+		return nil
+	}
+	entry := thread.Assistant{
+		MessageID: lastMessage(a.parts), Parts: a.parts, Usage: a.usage, Stop: a.stop,
+		Model: t.snap.Model.Ref(), Partial: cut != nil, Meta: t.meta(),
+	}
+	bodies := []thread.Body{entry}
+	if cut != nil {
+		for _, c := range a.calls {
+			bodies = append(bodies, c.conclude(cutResult(cut)))
+		}
+	}
+	if err := t.append(ctx, bodies...); err != nil {
+		a.loose, a.calls = append(a.loose, a.calls...), nil
+		return err
+	}
+	if cut != nil {
+		for _, c := range a.calls {
+			t.reveal(c)
+		}
+	}
+	if entry.MessageID != "" {
+		t.tell(event.Done{MessageID: entry.MessageID, Meta: entry.Meta})
+	}
+	if a.usage.Known {
+		t.tell(event.Usage{Used: a.usage.Input + a.usage.Output, Size: t.snap.Model.Window})
+	}
+	return nil
+}
+
+// tell emits e. When nobody watches any more the watcher has cancelled the turn,
+// which its next step notices.
+func (t *turn) tell(e event.Event) { _ = t.out.emit(e) }
+
+// cutResult is the result of a call whose answer or turn ended before it ran.
+func cutResult(cut error) tools.Result {
+	if errors.Is(cut, context.Canceled) {
+		return tools.Failf("%s", tools.ErrorText(context.Canceled))
+	}
+	return tools.Failf("The answer broke off before this call was complete; it was not run.")
+}
+
+// meta is the metadata of a message (R-HARN-29).
+func (t *turn) meta() json.RawMessage {
+	meta, err := json.Marshal(struct {
+		Model   string `json:"model"`
+		Harness string `json:"harness"`
+	}{t.snap.Model.Ref(), t.lease.how})
+	if err != nil {
+		return nil // two strings always encode
+	}
+	return meta
+}
+
+func (t *turn) count(u model.Usage) {
+	if t.usage == (model.Usage{}) {
+		t.usage = u
+		return
+	}
+	if u != (model.Usage{}) {
+		t.usage = t.usage.Add(u)
+	}
+}
+
+// lastMessage returns the id of the last text, "" without one.
+func lastMessage(parts []thread.Part) string {
+	for _, p := range slices.Backward(parts) {
+		if p.Text != "" {
+			return p.ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,216 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+)
+
+// A turn answers one message of the user. It lives from the moment its place in
+// the queue comes up until Prompt returns, and one goroutine drives it; only
+// what a call does runs beside.
+type turn struct {
+	s      *Session
+	o      *Options
+	choice Choice
+	in     Input
+	out    *watcher
+	log    zerolog.Logger
+
+	// Frozen at the start of the send (R-HARN-06).
+	now   time.Time
+	snap  Snapshot
+	shape prompt.Shape
+	tools *tools.Registry
+	wire  []model.Tool // what the model is told of, in order
+	comp  prompt.Composition
+	sig   Signature
+	lease lease
+
+	seq int64 // of the user's message in the thread
+	ids int   // given so far
+
+	usage   model.Usage
+	asked   int             // requests so far
+	unasked int             // calls refused because there was nobody to ask
+	calls   map[string]int  // by tool
+	faulty  map[string]int  // malformed calls by name and arguments
+	blocked map[string]bool // tools that are not run any more in this turn (C113)
+	astray  int             // steps in a row whose calls all named tools that cannot be called
+}
+
+func newTurn(s *Session, c Choice, in Input, out *watcher) *turn {
+	return &turn{
+		s: s, o: &s.e.o, choice: c, in: in, out: out,
+		log:   s.e.o.Log.With().Str("session", s.id).Logger(),
+		calls: make(map[string]int), faulty: make(map[string]int), blocked: make(map[string]bool),
+	}
+}
+
+// run answers. With an error, or when ctx has ended, the thread is whole and no
+// tool call is open.
+func (t *turn) run(ctx context.Context) (Stop, error) {
+	if err := t.prepare(ctx); err != nil {
+		return "", err
+	}
+	if err := t.begin(ctx); err != nil {
+		return "", err
+	}
+	return t.steps(ctx)
+}
+
+// prepare reads everything that the send depends on, and gets the harness.
+// Nothing has been stored and no model asked when it fails.
+func (t *turn) prepare(ctx context.Context) error {
+	t.now = t.o.Now()
+	var err error
+	if t.snap, err = t.o.Settings.Freeze(ctx, t.choice); err != nil {
+		return err
+	}
+	if t.snap.Zone != nil {
+		t.now = t.now.In(t.snap.Zone)
+	}
+	known, err := t.equip(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.compose(known); err != nil {
+		return err
+	}
+	if t.lease, err = t.s.e.pool.get(ctx, t.s.id, t.sig, t.build); err != nil {
+		return err
+	}
+	if t.o.Trace != nil {
+		t.o.Trace(TurnTrace{
+			Session: t.s.id, Harness: t.lease.how, Changed: t.lease.changed, Signature: t.sig.Digest(),
+		})
+	}
+	return nil
+}
+
+// equip chooses the shape and collects the tools, built anew for this turn
+// (R-HARN-09). It returns the further names that may come back.
+func (t *turn) equip(ctx context.Context) (known []string, err error) {
+	if t.snap.Model.NoTools || t.choice.Tools == ToolsOff {
+		t.shape = prompt.Stateless // no set is asked, so none has to connect (R-HARN-21)
+		t.tools, err = tools.NewRegistry(nil)
+		return nil, err
+	}
+	t.shape = prompt.Harness
+	sp := &t.s.spec
+	all := t.o.Tools(Scope{
+		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Model: t.snap.Model,
+	})
+	for _, set := range sp.Sets {
+		more, err := set.Tools(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+		known = append(known, set.Known()...)
+	}
+	if t.tools, err = tools.NewRegistry(approve.Gate(t.choice.Mode), all...); err != nil {
+		return nil, err
+	}
+	return append(known, t.tools.Known()...), nil
+}
+
+// compose assembles the prompt and signs it.
+func (t *turn) compose(known []string) error {
+	c := prompt.Context{
+		Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known, Facts: t.snap.Prompt,
+	}
+	for _, i := range t.tools.Infos() {
+		c.Tools = append(c.Tools, prompt.ToolSchema{
+			Name: i.Name, Description: i.Description, Schema: i.Schema, Guidance: i.Guidance,
+		})
+	}
+	parts, assembly, err := t.o.Prompts.Parts(c, t.now)
+	if err != nil {
+		return err
+	}
+	if t.wire, err = wireTools(assembly.Tools); err != nil {
+		return err
+	}
+	env := t.o.Shell
+	env.Cwd = c.Cwd
+	if roots := t.s.spec.FS.Roots(); len(roots) > 1 {
+		env.Roots = roots[1:]
+	}
+	t.comp, err = t.o.Prompts.Compose(prompt.Send{
+		Shape: t.shape, Parts: parts, Client: t.s.spec.Client, Environment: &env, Volatile: t.snap.Prompt.Volatile,
+	})
+	t.sig = Sign(Inputs{
+		Model: t.snap.Model, Effort: t.choice.Thinking, Tools: t.shape == prompt.Harness, Stable: parts.Stable,
+	})
+	return err
+}
+
+func display(d model.Descriptor) string {
+	if d.Name != "" {
+		return d.Name
+	}
+	return d.ID
+}
+
+func wireTools(schemas []prompt.ToolSchema) ([]model.Tool, error) {
+	var out []model.Tool
+	for _, s := range schemas {
+		var schema bytes.Buffer
+		if len(s.Schema) > 0 {
+			if err := json.Compact(&schema, s.Schema); err != nil {
+				return nil, fmt.Errorf("schema of tool %s: %w", s.Name, err)
+			}
+		}
+		out = append(out, model.Tool{Name: s.Name, Description: s.Description, Schema: schema.Bytes()})
+	}
+	return out, nil
+}
+
+// declared reports whether the model was told of the tool (R-TOOLS-23).
+func (t *turn) declared(name string) bool {
+	return slices.ContainsFunc(t.wire, func(w model.Tool) bool { return w.Name == name })
+}
+
+// begin tells the notices and stores the user's message, before any model is
+// asked (R-HARN-22).
+func (t *turn) begin(ctx context.Context) error {
+	notices := append(slices.Clone(t.s.spec.Notices), t.snap.Notice)
+	for _, text := range notices {
+		if text == "" || t.s.told[text] {
+			continue
+		}
+		if err := t.out.emit(event.Notice{Severity: event.Info, Text: text}); err != nil {
+			return err
+		}
+		t.s.told[text] = true
+	}
+	if err := t.storeUser(ctx); err != nil {
+		return err
+	}
+	if !t.snap.Model.Images && slices.ContainsFunc(t.in.Blocks, isPicture) {
+		return t.out.emit(event.Notice{
+			Severity: event.Warning,
+			Text:     fmt.Sprintf("%s cannot see pictures; it is told only that there are some.", display(t.snap.Model)),
+		})
+	}
+	return nil
+}
+
+// id gives the next id of the turn. Its number is that of the user's message in
+// the thread, so that no other turn can give the same.
+func (t *turn) id(kind string) string {
+	t.ids++
+	return fmt.Sprintf("%s%d-%d", kind, t.seq, t.ids)
+}
