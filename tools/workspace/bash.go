@@ -82,7 +82,7 @@ func (b *bash) plan(_ context.Context, in bashInput) (tools.Plan, error) {
 		return tools.Plan{}, tools.Publicf("the command has %d bytes, more than %d; write it to a file and run that", len(in.Command), maxCommand)
 	}
 	return tools.Plan{
-		Title:   in.Command,
+		Title:   tools.Line(in.Command, tools.MaxTitle),
 		Effect:  tools.Executes,
 		Command: in.Command,
 		Always: tools.Grant{
