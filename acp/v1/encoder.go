@@ -1,0 +1,183 @@
+package v1
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/acp/wire"
+	"github.com/lorimer-dev/lorimer/harness/event"
+)
+
+// Namespace is the key under which our data stands in a _meta object
+// (R-ACP-24).
+const Namespace = "lorimer.dev"
+
+// methodUpdate is the notification that carries all of it.
+const methodUpdate = "session/update"
+
+// An Out takes what the client is told, in order. Its methods may block while
+// the client is slow, and so slow the turn. [wire.Conn] is one.
+type Out interface {
+	Send(f wire.Frame) error
+	Notify(method string, params any) error
+}
+
+// Options says what an encoder is for, and what its client understands.
+type Options struct {
+	Session  string
+	Dir      string // absolute directory of the session
+	Notices  bool   // takes the update "notice" (session.notices)
+	Terminal bool   // shows live output of commands (_meta.terminal_output)
+}
+
+// An Encoder tells a client about the turns of one session. It is safe for
+// concurrent use, as are its turns.
+type Encoder struct {
+	out     Out
+	o       Options
+	text    []byte // heads of chunks
+	thought []byte
+
+	timers sync.WaitGroup // flushes of live output that are scheduled
+
+	// mu guards the fields below. Unlike other locks it is held while sending:
+	// the order in which updates are sent is what it protects, since late output
+	// of a tool must not overtake the end of its call.
+	mu      sync.Mutex
+	calls   map[string]*call // announced in this session, by id
+	message string           // id of the message text was told of last, "" after its end
+	err     error            // of a flush, for the next event
+}
+
+// A Turn is the sink of one turn.
+type Turn struct {
+	e    *Encoder
+	open map[string]*call // announced in this turn and not over; guarded by e.mu
+}
+
+var _ event.Sink = (*Turn)(nil)
+
+// New returns an encoder. It sends nothing.
+func New(out Out, o Options) *Encoder {
+	return &Encoder{
+		out:     out,
+		o:       o,
+		text:    chunkHead(o.Session, "agent_message_chunk"),
+		thought: chunkHead(o.Session, "agent_thought_chunk"),
+		calls:   make(map[string]*call),
+	}
+}
+
+// Turn returns the sink for one turn.
+func (e *Encoder) Turn() *Turn { return &Turn{e: e, open: make(map[string]*call)} }
+
+// Emit implements [event.Sink].
+func (t *Turn) Emit(ev event.Event) error {
+	e := t.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err != nil {
+		return e.err
+	}
+	switch ev := ev.(type) {
+	case event.Text:
+		e.message = ev.MessageID
+		return e.chunk(e.text, ev.MessageID, ev.Text)
+	case event.Thought:
+		return e.chunk(e.thought, ev.MessageID, ev.Text)
+	case event.Done:
+		return e.done(ev)
+	case event.ToolCall:
+		return e.toolCall(t, ev)
+	case event.Output:
+		return e.output(ev)
+	case event.Usage:
+		return e.update(usageUpdate{"usage_update", max(0, ev.Used), max(0, ev.Size)})
+	case event.Notice:
+		return e.notice(ev.Severity, ev.Text)
+	case event.Retry:
+		return e.notice(event.Warning, retryText(ev))
+	case event.User:
+		return nil // the client shows what its user wrote
+	}
+	return nil
+}
+
+// End ends the turn, before its response is sent: nothing of it is told
+// afterwards, and a call that the turn left open is told as failed, so that no
+// client shows it running for ever (R-ACP-23).
+func (t *Turn) End() error {
+	t.e.mu.Lock()
+	var errs []error
+	for id := range t.open {
+		errs = append(errs, t.e.toolCall(t, event.ToolCall{ID: id, Status: event.Failed}))
+	}
+	t.e.mu.Unlock()
+	t.e.timers.Wait()
+	return errors.Join(errs...)
+}
+
+func (e *Encoder) chunk(head []byte, id, text string) error {
+	if text == "" {
+		return nil
+	}
+	return e.out.Send(&chunk{head: head, id: id, text: text, size: len(text)})
+}
+
+// done tells the metadata of a message in an empty chunk that ends it. A message
+// that had no text has no place for them.
+func (e *Encoder) done(ev event.Done) error {
+	id := e.message
+	e.message = ""
+	if id == "" || !isObject(ev.Meta) {
+		return nil
+	}
+	return e.update(chunkUpdate{
+		Kind:      "agent_message_chunk",
+		MessageID: id,
+		Content:   textBlock{"text", ""},
+		Meta:      map[string]any{Namespace: ev.Meta},
+	})
+}
+
+// notice tells something about the program. Where the client has no notices it
+// is told as a thought of its own: the text of the answer stays the model's
+// (R-ACP-22).
+func (e *Encoder) notice(s event.Severity, text string) error {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil
+	}
+	if !e.o.Notices {
+		return e.chunk(e.thought, "notice-"+rand.Text(), text+"\n")
+	}
+	if s == "" {
+		s = event.Info
+	}
+	title, rest, _ := strings.Cut(text, "\n")
+	return e.update(noticeUpdate{"notice", s, title, strings.TrimSpace(rest)})
+}
+
+func retryText(ev event.Retry) string {
+	reason := strings.TrimRight(ev.Reason, ". ")
+	if reason == "" {
+		reason = "The model did not answer"
+	}
+	return fmt.Sprintf("%s; asking again in %s (repeat %d)", reason, ev.Wait.Round(100*time.Millisecond), ev.Attempt)
+}
+
+// update sends a session/update.
+func (e *Encoder) update(u any) error {
+	return e.out.Notify(methodUpdate, Update{e.o.Session, u})
+}
+
+// isObject reports whether raw is a JSON object.
+func isObject(raw json.RawMessage) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) && json.Valid(raw)
+}
