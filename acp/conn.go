@@ -2,13 +2,233 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
+	"slices"
+	"sync"
+	"time"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
-type conn struct{ o Options }
+// errCancelled is the cause of a prompt's context after session/cancel, or after
+// session/close.
+var errCancelled = errors.New("cancelled by the client")
 
-func newConn(o Options) *conn { return &conn{o: o} }
+// A conn is the state of a connection. It implements [wire.Handler].
+type conn struct {
+	o     Options
+	wire  *wire.Conn
+	ready chan struct{} // closed when initialize has been answered
+	start starter
 
-func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error { return wire.ErrClosed }
+	mu       sync.Mutex // guards the fields below
+	client   *client    // nil before initialize
+	sessions map[string]*session
+	admitted map[*wire.Request]admission // requests between Admit and Serve
+}
+
+// An admission is what a request is about, as of the moment when it arrived.
+type admission struct {
+	s    *session // nil if it names none that exists
+	turn *turn    // of a prompt
+	err  error    // the answer, if it was clear at once
+}
+
+func newConn(o Options) *conn {
+	return &conn{
+		o:        o,
+		ready:    make(chan struct{}),
+		start:    starter{start: o.Start, gate: make(chan struct{}, 1)},
+		sessions: make(map[string]*session),
+		admitted: make(map[*wire.Request]admission),
+	}
+}
+
+func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	c.wire = wire.New(in, out, c, wire.Options{Log: c.o.Log, Drain: c.o.Drain, Grace: c.o.Grace})
+	err := c.wire.Serve(ctx)
+	c.closeSessions(ctx)
+	switch {
+	case errors.Is(err, wire.ErrUnfinished):
+		c.o.Log.Warn().Err(err).Msg("left with requests open")
+		return nil
+	case errors.Is(err, wire.ErrClosed), ctx.Err() != nil:
+		c.o.Log.Debug().Err(err).Msg("connection ended")
+		return nil
+	}
+	return err
+}
+
+// closeSessions closes what the client left open.
+func (c *conn) closeSessions(ctx context.Context) {
+	c.mu.Lock()
+	var open []*session
+	for _, s := range c.sessions {
+		open = append(open, s)
+	}
+	clear(c.sessions)
+	c.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Grace)
+	defer cancel()
+	var g errgroup.Group
+	for _, s := range open {
+		g.Go(func() error { return s.close(ctx) })
+	}
+	if err := g.Wait(); err != nil {
+		c.o.Log.Warn().Err(err).Msg("sessions did not close in order")
+	}
+}
+
+// Admit implements [wire.Handler]. It notes which session a request is about,
+// since that may have changed by the time it is served.
+func (c *conn) Admit(r *wire.Request) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Method == acpsdk.AgentMethodInitialize {
+		c.admitted[r] = admission{err: c.initialize(r)}
+		return ""
+	}
+	if c.client == nil {
+		c.admitted[r] = admission{err: wire.InvalidRequest("%.100s came before initialize; send initialize first", r.Method)}
+		return ""
+	}
+	id := sessionID(r.Params)
+	switch r.Method {
+	case acpsdk.AgentMethodSessionNew:
+		s := c.reserve(wishedID(r.Params))
+		c.admitted[r] = admission{s: s}
+		return s.id
+	case acpsdk.AgentMethodSessionPrompt:
+		s := c.sessions[id]
+		a := admission{s: s}
+		if s != nil {
+			a.turn = s.admit(r)
+		}
+		c.admitted[r] = a
+	case acpsdk.AgentMethodSessionClose:
+		s := c.sessions[id]
+		delete(c.sessions, id) // what arrives later finds no session
+		if s != nil {
+			cancelTurns(s.turns)
+		}
+		c.admitted[r] = admission{s: s}
+	default:
+		c.admitted[r] = admission{s: c.sessions[id]}
+	}
+	return id
+}
+
+// Notify implements [wire.Handler]. Unknown notifications are ignored
+// (R-ACP-03).
+func (c *conn) Notify(method string, params json.RawMessage) {
+	if method != acpsdk.AgentMethodSessionCancel {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[sessionID(params)]; s != nil {
+		cancelTurns(s.turns)
+	}
+}
+
+func cancelTurns(turns []*turn) {
+	for _, t := range turns {
+		t.r.Cancel(errCancelled)
+	}
+}
+
+// Serve implements [wire.Handler].
+func (c *conn) Serve(ctx context.Context, r *wire.Request) (any, error) {
+	c.mu.Lock()
+	a := c.admitted[r]
+	delete(c.admitted, r)
+	c.mu.Unlock()
+	if a.turn != nil {
+		r.After(func() { c.answered(a.s, a.turn) })
+	}
+	result, err := c.handle(ctx, r, a)
+	if err != nil {
+		return nil, c.fail(ctx, r, a.s, err)
+	}
+	return result, nil
+}
+
+func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	if r.Method == acpsdk.AgentMethodInitialize {
+		r.After(func() { close(c.ready) })
+		return initializeResult(c.o), nil
+	}
+	select {
+	case <-c.ready: // nothing is answered before initialize is
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	switch r.Method {
+	case acpsdk.AgentMethodAuthenticate:
+		return authenticate(r.Params)
+	case acpsdk.AgentMethodSessionNew:
+		return c.newSession(ctx, r, a.s)
+	}
+	serve, ok := sessionMethods[r.Method]
+	if !ok {
+		return nil, wire.MethodNotFound(r.Method)
+	}
+	if a.s == nil || a.s.h == nil {
+		return nil, noSession(r.Params)
+	}
+	return serve(a.s, ctx, r, a.turn)
+}
+
+// sessionMethods are the requests that concern an open session.
+var sessionMethods = map[string]func(*session, context.Context, *wire.Request, *turn) (any, error){
+	acpsdk.AgentMethodSessionPrompt:          (*session).prompt,
+	acpsdk.AgentMethodSessionClose:           (*session).serveClose,
+	acpsdk.AgentMethodSessionSetMode:         (*session).setMode,
+	acpsdk.AgentMethodSessionSetConfigOption: (*session).setOption,
+}
+
+// answered notes that the response to a prompt has been written.
+func (c *conn) answered(s *session, t *turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.turns = slices.DeleteFunc(s.turns, func(o *turn) bool { return o == t })
+	close(t.done)
+}
+
+// A starter makes the backend when it is needed first.
+type starter struct {
+	start func(context.Context) (*Backend, error)
+	gate  chan struct{} // holds the one who starts, or looks
+	b     *Backend      // belongs to the holder of the gate
+}
+
+func (s *starter) get(ctx context.Context) (*Backend, error) {
+	select {
+	case s.gate <- struct{}{}:
+		defer func() { <-s.gate }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if s.b != nil {
+		return s.b, nil
+	}
+	b, err := s.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.b = b
+	return b, nil
+}
+
+// callLimit bounds every request to the client but those that a person answers
+// (R-ACP-37).
+const callLimit = 20 * time.Second

@@ -1,0 +1,105 @@
+package acp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lorimer-dev/lorimer/acp/v1"
+	"github.com/lorimer-dev/lorimer/acp/wire"
+)
+
+// An object is the members of a JSON object. What a client sends is read member
+// by member: one that is null counts as absent, and an unknown one is nobody's
+// business (R-ACP-03).
+type object map[string]json.RawMessage
+
+// members reads raw as an object; anything else has no members.
+func members(raw json.RawMessage) object {
+	var o object
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+// has reports whether the member is there and not null.
+func (o object) has(key string) bool {
+	raw := bytes.TrimSpace(o[key])
+	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
+}
+
+// object returns a member that is an object.
+func (o object) object(key string) object { return members(o[key]) }
+
+// flag reports whether the member is true.
+func (o object) flag(key string) bool {
+	return bytes.Equal(bytes.TrimSpace(o[key]), []byte("true"))
+}
+
+// text returns a member that is a string, and "" for anything else.
+func (o object) text(key string) string {
+	s, _ := o.lookup(key)
+	return s
+}
+
+// lookup returns a member that is a string, and whether it is one.
+func (o object) lookup(key string) (string, bool) {
+	var s *string
+	if json.Unmarshal(o[key], &s) != nil || s == nil {
+		return "", false
+	}
+	return *s, true
+}
+
+// list returns the elements of a member that is an array; absent is empty.
+func (o object) list(key string) ([]json.RawMessage, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(o[key], &list) != nil {
+		return nil, invalid(key, "must be an array")
+	}
+	return list, nil
+}
+
+// required returns a member that must be a string.
+func (o object) required(key string) (string, error) {
+	s, ok := o.lookup(key)
+	if ok {
+		return s, nil
+	}
+	if o.has(key) {
+		return "", invalid(key, "must be a string")
+	}
+	return "", invalid(key, "is missing")
+}
+
+// meta returns what stands under our key of _meta. Nothing else of _meta is ever
+// looked at (R-ACP-24).
+func (o object) meta() object { return o.object("_meta").object(v1.Namespace) }
+
+// invalid is a mistake in the parameters of a request: −32602, naming the field.
+func invalid(field, format string, args ...any) *wire.Error {
+	e := wire.InvalidParams("%s %s", field, fmt.Sprintf(format, args...))
+	e.Data = map[string]any{"field": field, "details": e.Message}
+	return e
+}
+
+// The two functions below are called on the reader's goroutine; they look for
+// one member and leave everything else to whoever serves the request.
+
+func sessionID(params json.RawMessage) string {
+	var p struct {
+		SessionID string `json:"sessionId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	return p.SessionID
+}
+
+func wishedID(params json.RawMessage) string {
+	return members(params).meta().text("sessionId")
+}

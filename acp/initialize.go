@@ -1,0 +1,97 @@
+package acp
+
+import (
+	"encoding/json"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/lorimer-dev/lorimer/acp/wire"
+)
+
+// version is the protocol version that is spoken.
+const version = 1
+
+// authNone is the authentication method that succeeds at once (R-ACP-12).
+const authNone = "none-needed"
+
+// A client is what the client has said of itself (R-ACP-11).
+type client struct {
+	name, version string
+	readFile      bool   // fs/read_text_file
+	writeFile     bool   // fs/write_text_file
+	notices       bool   // the update "notice"
+	terminal      bool   // live output of commands in _meta.terminal_output
+	locale        string // language tag, "" if it did not say
+}
+
+// initialize notes what the client says of itself. The caller holds c.mu.
+func (c *conn) initialize(r *wire.Request) error {
+	if c.client != nil {
+		return wire.InvalidRequest("initialize was sent before; a connection is initialized once")
+	}
+	cl, err := readClient(r.Params)
+	if err != nil {
+		return err
+	}
+	c.client = cl
+	return nil
+}
+
+// readClient reads the parameters of initialize. Only the protocol version is
+// needed; a capability that cannot be read is one that is not there.
+func readClient(params json.RawMessage) (*client, error) {
+	p := members(params)
+	if !p.has("protocolVersion") {
+		return nil, invalid("protocolVersion", "is missing")
+	}
+	var asked float64
+	if json.Unmarshal(p["protocolVersion"], &asked) != nil {
+		return nil, invalid("protocolVersion", "must be a number")
+	}
+	caps := p.object("clientCapabilities")
+	info := p.object("clientInfo")
+	files := caps.object("fs")
+	return &client{
+		name:      info.text("name"),
+		version:   info.text("version"),
+		readFile:  files.flag("readTextFile"),
+		writeFile: files.flag("writeTextFile"),
+		notices:   caps.object("session").object("notices") != nil,
+		terminal:  caps.object("_meta").flag("terminal_output"),
+		locale:    p.meta().text("locale"),
+	}, nil
+}
+
+// initializeResult is a constant of the build and the flags (R-ACP-10). The
+// version is the one we speak whatever the client asks for: there is no lower
+// one, and a client that cannot speak it leaves.
+func initializeResult(o Options) acpsdk.InitializeResponse {
+	return acpsdk.InitializeResponse{
+		ProtocolVersion: version,
+		AgentInfo:       &acpsdk.Implementation{Name: "lorimer", Title: &o.Title, Version: o.Version},
+		AgentCapabilities: acpsdk.AgentCapabilities{
+			PromptCapabilities: acpsdk.PromptCapabilities{Image: true, EmbeddedContext: true, Audio: o.Audio},
+			McpCapabilities:    acpsdk.McpCapabilities{Http: true, Sse: true},
+			SessionCapabilities: acpsdk.SessionCapabilities{
+				AdditionalDirectories: &acpsdk.SessionAdditionalDirectoriesCapabilities{},
+				Close:                 &acpsdk.SessionCloseCapabilities{},
+			},
+		},
+		AuthMethods: []acpsdk.AuthMethod{{Agent: &acpsdk.AuthMethodAgent{
+			Id:          authNone,
+			Name:        "No sign-in needed",
+			Description: acpsdk.Ptr("Keys of model providers are read from the environment or the configuration."),
+		}}},
+	}
+}
+
+func authenticate(params json.RawMessage) (any, error) {
+	id, err := members(params).required("methodId")
+	if err != nil {
+		return nil, err
+	}
+	if id != authNone {
+		return nil, invalid("methodId", "is %.100q; the only method is %q", id, authNone)
+	}
+	return acpsdk.AuthenticateResponse{}, nil
+}

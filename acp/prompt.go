@@ -1,0 +1,122 @@
+package acp
+
+import (
+	"context"
+	"errors"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/lorimer-dev/lorimer/acp/wire"
+	"github.com/lorimer-dev/lorimer/harness"
+)
+
+// prompt is session/prompt. Its place in the queue and its options are fixed
+// before the next request of the session begins (R-ACP-07, R-ACP-25).
+func (s *session) prompt(ctx context.Context, r *wire.Request, t *turn) (any, error) {
+	p := members(r.Params)
+	in, err := readPrompt(p, s.c.o.Audio)
+	if err != nil {
+		return nil, err
+	}
+	if in.MessageID == "" {
+		return s.run(ctx, t, in)
+	}
+	s.c.mu.Lock()
+	first, a := s.repeats.enter(in.MessageID)
+	s.c.mu.Unlock()
+	if !first {
+		r.Release()
+		return a.wait(ctx)
+	}
+	result, err := s.run(ctx, t, in)
+	s.c.mu.Lock()
+	s.repeats.leave(a, result, err)
+	s.c.mu.Unlock()
+	return result, err
+}
+
+// run runs a turn and answers for it. A turn that was cancelled answers so
+// whatever became of it, also when the cancel came just too late (R-ACP-26).
+func (s *session) run(ctx context.Context, t *turn, in harness.Input) (any, error) {
+	slot, err := s.h.Enter()
+	if err != nil {
+		return nil, err
+	}
+	t.r.Release()
+	if t.prev != nil {
+		// Nothing of this turn may be told before the response to the one
+		// before it, to which a client would count it (R-ACP-20).
+		select {
+		case <-t.prev:
+		case <-ctx.Done():
+		}
+	}
+	sink := s.enc.Turn()
+	out, err := slot.Prompt(ctx, in, sink)
+	err = errors.Join(err, sink.End())
+	if ctx.Err() != nil {
+		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return acpsdk.PromptResponse{StopReason: acpsdk.StopReason(out.Stop)}, nil
+}
+
+// maxRepeats is how many prompts of a session are remembered by the client's
+// message id.
+const maxRepeats = 64
+
+// repeats are the prompts that the client has named, so that one which is sent
+// again is not run again (R-ACP-33). The zero value is ready.
+type repeats struct {
+	byID  map[string]*answer
+	order []string // the oldest first
+}
+
+// An answer is what a prompt was answered with, or will be.
+type answer struct {
+	id     string
+	ready  chan struct{} // closed when the fields below are set
+	result any
+	err    error
+}
+
+// enter returns the answer to the prompt with an id, and whether the caller is
+// the first and has to give it.
+func (rs *repeats) enter(id string) (first bool, a *answer) {
+	if a := rs.byID[id]; a != nil {
+		return false, a
+	}
+	if rs.byID == nil {
+		rs.byID = make(map[string]*answer)
+	}
+	if len(rs.order) == maxRepeats {
+		delete(rs.byID, rs.order[0])
+		rs.order = rs.order[1:]
+	}
+	a = &answer{id: id, ready: make(chan struct{})}
+	rs.byID[id] = a
+	rs.order = append(rs.order, id)
+	return true, a
+}
+
+// leave gives the answer. One that failed is forgotten, so that the same message
+// can be sent again.
+func (rs *repeats) leave(a *answer, result any, err error) {
+	a.result, a.err = result, err
+	close(a.ready)
+	if err != nil && rs.byID[a.id] == a {
+		delete(rs.byID, a.id)
+	}
+}
+
+// wait returns the answer when it is there.
+func (a *answer) wait(ctx context.Context) (any, error) {
+	select {
+	case <-a.ready:
+		return a.result, a.err
+	case <-ctx.Done():
+		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
+	}
+}
