@@ -7,3 +7,216 @@
 // (R-ACP-43). A name is resolved inside the workspace before the editor hears of
 // it (R-HARN-12).
 package clientio
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lorimer-dev/lorimer/tools/workspace"
+)
+
+// An Editor holds files open. Paths are absolute. Its methods return in bounded
+// time.
+type Editor interface {
+	// ReadTextFile returns the text of a file, with what is not saved yet. A
+	// file that does not exist may give an empty text instead of an error.
+	ReadTextFile(ctx context.Context, path string) (string, error)
+
+	// WriteTextFile makes text the content of a file and saves it.
+	WriteTextFile(ctx context.Context, path, text string) error
+}
+
+// An Offer says what of an [Editor] may be called.
+type Offer struct {
+	Read, Write bool
+}
+
+// An FS is the files of a workspace as an editor has them. It is safe for
+// concurrent use.
+type FS struct {
+	workspace.FS // the disk
+	editor       Editor
+	offer        Offer
+	silent       atomic.Bool // the editor let a request time out; it is not asked again
+
+	mu   sync.Mutex // guards seen
+	seen map[string]digest
+}
+
+// A digest identifies the text of a file, its line ends and mark aside.
+type digest [sha256.Size]byte
+
+// maxSeen is how many files are remembered; it bounds memory, not correctness.
+const maxSeen = 4096
+
+// New returns disk seen through the editor. With nothing on offer it is the disk
+// itself.
+func New(disk workspace.FS, editor Editor, offer Offer) workspace.FS {
+	if !offer.Read && !offer.Write {
+		return disk
+	}
+	return &FS{FS: disk, editor: editor, offer: offer, seen: make(map[string]digest)}
+}
+
+// ReadFile implements [workspace.FS].
+func (f *FS) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	shown, _, err := f.read(ctx, name, limit)
+	return shown, err
+}
+
+// read returns the content of name as the user sees it, and that of the disk,
+// which is nil for a file that exists in the editor alone.
+func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []byte, err error) {
+	disk, err = f.FS.ReadFile(ctx, name, limit)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return nil, nil, err
+	}
+	if !f.offer.Read || f.silent.Load() || !missing && !isText(disk) {
+		return disk, disk, err
+	}
+	path, perr := f.editorPath(name)
+	if perr != nil {
+		return nil, nil, perr
+	}
+	before := f.remember(path, disk)
+	text, cerr := f.editor.ReadTextFile(ctx, path)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if cerr != nil {
+		f.note(cerr)
+		return disk, disk, err
+	}
+	switch sum := sumOf([]byte(text)); {
+	case missing && text == "": // how some editors say that there is no such file
+		return nil, nil, err
+	case !missing && sum == sumOf(disk):
+		return disk, disk, nil
+	case !missing && sum == before:
+		// What the disk held when we looked last: the editor has not noticed
+		// that the file has changed since.
+		return disk, disk, nil
+	}
+	shown = asSaved(text, disk)
+	if limit > 0 && int64(len(shown)) > limit {
+		return nil, nil, fmt.Errorf("%s: in the editor: %w", name, workspace.ErrTooLarge)
+	}
+	if !missing && disk == nil {
+		disk = []byte{} // an empty file is not a missing one
+	}
+	return shown, disk, nil
+}
+
+// WriteFile implements [workspace.FS].
+func (f *FS) WriteFile(ctx context.Context, name string, data []byte, w workspace.Write) error {
+	disk := w.Old
+	if w.Old != nil {
+		shown, saved, err := f.read(ctx, name, 0)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(shown, w.Old) {
+			return fmt.Errorf("%s: %w", name, workspace.ErrChanged)
+		}
+		disk = saved
+	}
+	if w.Create {
+		if err := f.absent(ctx, name); err != nil {
+			return err
+		}
+	}
+	if f.offer.Write && !f.silent.Load() && isPlain(data) {
+		done, err := f.writeEditor(ctx, name, data)
+		if done || err != nil {
+			return err
+		}
+		// The editor did not write these bytes, but it may have written others.
+		return f.FS.WriteFile(ctx, name, data, workspace.Write{})
+	}
+	// What the tool has planned on is the editor's text; the disk is checked for
+	// what it held beside that.
+	create := w.Create || w.Old != nil && disk == nil
+	return f.FS.WriteFile(ctx, name, data, workspace.Write{Old: disk, Create: create})
+}
+
+// absent reports an error unless there is no file called name.
+func (f *FS) absent(ctx context.Context, name string) error {
+	switch _, err := f.FS.Stat(ctx, name); {
+	case err == nil:
+		return fmt.Errorf("%s: %w", name, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// writeEditor has the editor write data, and reports whether the disk holds it.
+func (f *FS) writeEditor(ctx context.Context, name string, data []byte) (bool, error) {
+	path, err := f.editorPath(name)
+	if err != nil {
+		return false, err
+	}
+	if info, err := f.FS.Stat(ctx, name); err == nil && !info.Mode().IsRegular() {
+		return false, fmt.Errorf("%s: %w", name, workspace.ErrSpecial)
+	}
+	if err := f.editor.WriteTextFile(ctx, path, string(data)); err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		f.note(err)
+		return false, nil
+	}
+	got, err := f.FS.ReadFile(ctx, name, 0)
+	return err == nil && bytes.Equal(got, data), nil
+}
+
+// note remembers an editor that does not answer: waiting for it once is enough.
+func (f *FS) note(err error) {
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.silent.Store(true)
+	}
+}
+
+// remember notes what the disk holds now and returns what it held before; for a
+// file that is new to us that is the same.
+func (f *FS) remember(path string, disk []byte) digest {
+	sum := sumOf(disk)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, ok := f.seen[path]
+	if !ok {
+		before = sum
+		if len(f.seen) >= maxSeen {
+			clear(f.seen)
+		}
+	}
+	f.seen[path] = sum
+	return before
+}
+
+// editorPath returns the path by which the editor knows a file: below a
+// directory of the workspace as the editor wrote it, even if that is a link.
+func (f *FS) editorPath(name string) (string, error) {
+	real, err := f.FS.Resolve(name)
+	if err != nil {
+		return "", err
+	}
+	for _, root := range f.FS.Roots() {
+		resolved, err := f.FS.Resolve(root)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(resolved, real); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(root, rel), nil
+		}
+	}
+	return real, nil
+}
