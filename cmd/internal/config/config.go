@@ -53,7 +53,7 @@ type Context struct {
 
 // PromptCache says how a prompt is laid out for the provider's cache.
 type PromptCache struct {
-	VolatilePlacement string `toml:"volatile_placement"` // user or system; default user (R-PROMPT-30)
+	VolatilePlacement string `toml:"volatile_placement"` // turn or system; default turn (R-PROMPT-30)
 }
 
 // History says how another vendor's history is shown to a model.

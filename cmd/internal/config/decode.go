@@ -134,7 +134,7 @@ func (c *Config) check() error {
 	}{
 		{"mode", oneOf(c.Mode, modes()...)},
 		{"context.units", oneOf(c.Context.Units, "", "metric", "imperial")},
-		{"prompt_cache.volatile_placement", oneOf(c.PromptCache.VolatilePlacement, "user", "system")},
+		{"prompt_cache.volatile_placement", oneOf(c.PromptCache.VolatilePlacement, "turn", "system")},
 		{"history.cross_vendor", oneOf(c.History.CrossVendor, "typed", "text")},
 		{"attachments.inline_bytes", notNegative(c.Attachments.InlineBytes)},
 		{"tool_route.on_failure", oneOf(c.ToolRoute.OnFailure, "none", "search_only", "all")},

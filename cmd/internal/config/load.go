@@ -77,7 +77,7 @@ func defaults() *Config {
 	return &Config{
 		Mode:        "ask",
 		Locale:      "en",
-		PromptCache: PromptCache{VolatilePlacement: "user"},
+		PromptCache: PromptCache{VolatilePlacement: "turn"},
 		History:     History{CrossVendor: "typed"},
 		Attachments: Attachments{InlineBytes: 16 << 10},
 		ToolRoute:   ToolRoute{OnFailure: "none"},
