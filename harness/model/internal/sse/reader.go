@@ -1,0 +1,86 @@
+package sse
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// errTooLong says that an answer is beyond every limit.
+var errTooLong = errors.New("the answer is too large to be true")
+
+// A reader cuts a stream into events. Only their data matters: both protocols
+// repeat the name of an event inside it.
+type reader struct {
+	r     *bufio.Reader
+	line  []byte // of a line longer than the buffer
+	data  []byte
+	total int
+}
+
+func newReader(r io.Reader) *reader { return &reader{r: bufio.NewReaderSize(r, 32<<10)} }
+
+// next returns the data of the next event that has some, valid until the next
+// call. Lines end in LF, CRLF or with the stream. A stream that ends inside an
+// event ends with io.ErrUnexpectedEOF, one that ends between events with io.EOF;
+// data before the end of a stream counts as an event, since some servers leave
+// out the last empty line.
+func (r *reader) next() ([]byte, error) {
+	r.data = r.data[:0]
+	found := false
+	for {
+		line, err := r.readLine()
+		if rest, ok := field(line); ok {
+			if found {
+				r.data = append(r.data, '\n')
+			}
+			if len(r.data)+len(rest) > maxEvent {
+				return nil, errTooLong
+			}
+			r.data, found = append(r.data, rest...), true
+		}
+		switch {
+		case found && (err == io.EOF || err == nil && len(line) == 0):
+			return r.data, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// field returns the value of a data line.
+func field(line []byte) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("data"))
+	if !ok {
+		return nil, false
+	}
+	if len(rest) == 0 {
+		return nil, true
+	}
+	if rest[0] != ':' {
+		return nil, false
+	}
+	return bytes.TrimPrefix(rest[1:], []byte(" ")), true
+}
+
+// readLine returns the next line without its end, valid until the next call.
+func (r *reader) readLine() ([]byte, error) {
+	line, err := r.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		r.line = append(r.line[:0], line...)
+		for err == bufio.ErrBufferFull {
+			line, err = r.r.ReadSlice('\n')
+			if len(r.line)+len(line) > maxEvent {
+				return nil, errTooLong
+			}
+			r.line = append(r.line, line...)
+		}
+		line = r.line
+	}
+	if r.total += len(line); r.total > maxAnswer {
+		return nil, errTooLong
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), err
+}
