@@ -1,0 +1,269 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+)
+
+// A chunk is one event of the stream, as far as it matters.
+type chunk struct {
+	Model   string          `json:"model"`
+	Error   json.RawMessage `json:"error"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+}
+
+type choice struct {
+	Index        int    `json:"index"`
+	Delta        delta  `json:"delta"`
+	FinishReason string `json:"finish_reason"`
+}
+
+type delta struct {
+	Content          content           `json:"content"`
+	Refusal          string            `json:"refusal"`
+	ReasoningContent *string           `json:"reasoning_content"`
+	Reasoning        *string           `json:"reasoning"`
+	Details          []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []callDelta       `json:"tool_calls"`
+}
+
+type callDelta struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content"`
+}
+
+// content is the text of a delta: a string, or the list of typed parts that
+// Mistral's reasoning models send.
+type content struct{ text, think string }
+
+func (c *content) UnmarshalJSON(b []byte) error {
+	*c = content{}
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &c.text)
+	}
+	var parts []struct {
+		Type     string
+		Text     string
+		Thinking []struct{ Text string }
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		for _, t := range p.Thinking {
+			c.think += t.Text
+		}
+	}
+	return nil
+}
+
+// An answer is a reply under construction.
+type answer struct {
+	ref     string // of the model, for its reasoning
+	profile *Profile
+	sink    func(model.Event) error
+	told    bool // an event has been delivered
+
+	last    chunk // reused from event to event
+	text    strings.Builder
+	think   strings.Builder
+	field   string // in which reasoning came
+	details details
+	refused bool
+	calls   calls
+	stop    string
+	model   string
+	usage   model.Usage
+}
+
+func newAnswer(ref string, p *Profile, sink func(model.Event) error) *answer {
+	return &answer{ref: ref, profile: p, sink: sink}
+}
+
+func (a *answer) tell(e model.Event) error {
+	a.told = true
+	if err := a.sink(e); err != nil {
+		return sse.Abort(err)
+	}
+	return nil
+}
+
+// chunk takes the next event of the stream.
+func (a *answer) chunk(p *sse.Post, data []byte) (sse.Progress, error) {
+	data = bytes.TrimSpace(data)
+	switch {
+	case len(data) == 0:
+		return sse.Alive, nil
+	case string(data) == "[DONE]":
+		return sse.Done, nil
+	}
+	c := &a.last
+	clear(c.Choices[:cap(c.Choices)]) // json decodes on top of what was there
+	*c = chunk{Choices: c.Choices[:0]}
+	if err := json.Unmarshal(data, c); err != nil {
+		return 0, err
+	}
+	if present(c.Error) {
+		return 0, p.Fault(http.StatusOK, nil, data)
+	}
+	a.model = cmp.Or(a.model, c.Model)
+	if present(c.Usage) {
+		a.usage = cmp.Or(parseUsage(c.Usage), a.usage)
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index != 0 {
+			continue
+		}
+		if err := a.delta(&c.Choices[i].Delta); err != nil {
+			return 0, err
+		}
+		a.stop = cmp.Or(c.Choices[i].FinishReason, a.stop)
+	}
+	if a.stop != "" {
+		return sse.Ending, nil
+	}
+	return sse.More, nil
+}
+
+func present(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+
+// delta takes the pieces of one event in the order in which models produce them.
+func (a *answer) delta(d *delta) error {
+	if err := a.thoughts(d); err != nil {
+		return err
+	}
+	if s := d.Content.text + d.Refusal; s != "" {
+		a.refused = a.refused || d.Refusal != ""
+		a.text.WriteString(s)
+		if err := a.tell(model.Text(s)); err != nil {
+			return err
+		}
+	}
+	for i := range d.ToolCalls {
+		if err := a.calls.add(&d.ToolCalls[i], a.tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) thoughts(d *delta) error {
+	s := d.Content.think
+	switch {
+	case d.ReasoningContent != nil:
+		a.field, s = "reasoning_content", s+*d.ReasoningContent
+	case d.Reasoning != nil:
+		a.field, s = "reasoning", s+*d.Reasoning
+	}
+	if len(d.Details) > 0 {
+		more := a.details.add(d.Details)
+		if s == "" {
+			s = more
+		}
+	}
+	if s == "" {
+		return nil
+	}
+	a.think.WriteString(s)
+	return a.tell(model.Think(s))
+}
+
+// finish tells what is left to tell, or why a stream that came to its end is no
+// answer.
+func (a *answer) finish(p *sse.Post) error {
+	switch a.stop {
+	case "error", "network_error", "insufficient_system_resource":
+		return &model.Error{Kind: model.Overloaded, Provider: p.Provider, Code: a.stop,
+			Message: "the provider broke the answer off"}
+	}
+	return a.calls.close(func(e model.Event) error {
+		a.told = true
+		return a.sink(e)
+	})
+}
+
+// reply is the answer so far; only a whole one has calls.
+func (a *answer) reply(id string, whole bool) *model.Reply {
+	r := &model.Reply{RawStop: a.stop, Usage: a.usage, Model: a.model, RequestID: id}
+	if p, ok := a.reasoning(); ok {
+		r.Parts = append(r.Parts, p)
+	}
+	if a.text.Len() > 0 {
+		r.Parts = append(r.Parts, llms.TextContent{Text: a.text.String()})
+	}
+	calls := 0
+	if whole {
+		for _, c := range a.calls.list {
+			r.Parts = append(r.Parts, c.part(a.ref))
+			calls++
+		}
+	}
+	r.Stop = a.reason(calls)
+	return r
+}
+
+// reasoning is what the model thought. An empty thought is kept where the server
+// wants the field back, empty or not.
+func (a *answer) reasoning() (model.Reasoning, bool) {
+	r := model.Reasoning{TextContent: llms.TextContent{Text: a.think.String()}, Provider: a.ref, Field: a.field}
+	if raw := a.details.json(); raw != "" {
+		r.Field, r.Signature = "reasoning_details", raw
+	}
+	kept := r.Text != "" || r.Signature != "" || r.Field != "" && r.Field == a.profile.Echo
+	return r, kept
+}
+
+func (a *answer) reason(calls int) model.Stop {
+	switch a.stop {
+	case "length", "max_tokens", "model_length":
+		return model.StopLength
+	case "content_filter", "sensitive", "refusal":
+		return model.StopRefusal
+	}
+	switch {
+	case calls > 0:
+		return model.StopTools
+	case a.refused:
+		return model.StopRefusal
+	}
+	return model.StopEnd
+}
+
+// parseUsage reads token counts; what it cannot read is unknown, and no reason
+// to fail.
+func parseUsage(raw json.RawMessage) model.Usage {
+	var u struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+		Hit        int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for cached
+		PromptMore struct {
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionMore struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+	if json.Unmarshal(raw, &u) != nil || u.Prompt+u.Completion == 0 {
+		return model.Usage{}
+	}
+	return model.Usage{
+		Input: u.Prompt, Output: u.Completion, CacheRead: max(u.PromptMore.Cached, u.Hit),
+		CacheWrite: u.PromptMore.Written, Reasoning: u.CompletionMore.Reasoning, Known: true,
+	}
+}

@@ -1,0 +1,16 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+	"github.com/lorimer-dev/lorimer/harness/model/openai"
+)
+
+func TestStreamer(t *testing.T) {
+	modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
+		s := modeltest.New(t, replies...)
+		return openai.New(model.Descriptor{Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI()}, openai.Options{Key: "sk-test-123456"})
+	})
+}
