@@ -1,0 +1,271 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+)
+
+// An event of the stream, as far as it matters.
+type event struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Model string `json:"model"`
+		Usage *usage `json:"usage"`
+	} `json:"message"`
+	ContentBlock struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	} `json:"content_block"`
+	Delta struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		PartialJSON string `json:"partial_json"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage *usage `json:"usage"`
+}
+
+// usage is how tokens are counted: each event that has counts has totals, not
+// increments, and may leave some of them out.
+type usage struct {
+	Input  *int `json:"input_tokens"`
+	Output *int `json:"output_tokens"`
+	Read   *int `json:"cache_read_input_tokens"`
+	Write  *int `json:"cache_creation_input_tokens"`
+	More   struct {
+		Thinking int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+// A piece is one block of the answer under construction.
+type piece struct {
+	kind      string
+	text      strings.Builder // text, thought or arguments
+	signature strings.Builder
+	data      string // of a redacted thought
+	id, name  string
+	ordinal   int // of a call
+	input     json.RawMessage
+	closed    bool
+}
+
+// An answer is a reply under construction.
+type answer struct {
+	ref    string // of the model, for its thoughts
+	sink   func(model.Event) error
+	told   bool // an event has been delivered
+	pieces map[int]*piece
+	calls  int
+	stop   string
+	model  string
+	counts struct {
+		known                                bool
+		input, output, read, write, thinking int
+	}
+}
+
+func (a *answer) tell(e model.Event) error {
+	a.told = true
+	if err := a.sink(e); err != nil {
+		return sse.Abort(err)
+	}
+	return nil
+}
+
+// event takes the next event of the stream.
+func (a *answer) event(p *sse.Post, data []byte) (sse.Progress, error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return 0, err
+	}
+	switch e.Type {
+	case "error":
+		return 0, p.Fault(http.StatusOK, nil, data)
+	case "ping":
+		return sse.Alive, nil
+	case "message_start":
+		a.model = e.Message.Model
+		a.count(e.Message.Usage)
+	case "content_block_start":
+		return sse.More, a.open(&e)
+	case "content_block_delta":
+		return sse.More, a.grow(&e)
+	case "content_block_stop":
+		if b := a.pieces[e.Index]; b != nil {
+			b.closed = true
+			return sse.More, a.complete(b)
+		}
+	case "message_delta":
+		a.stop = cmp.Or(e.Delta.StopReason, a.stop)
+		a.count(e.Usage)
+	case "message_stop":
+		return sse.Done, nil
+	}
+	if a.stop != "" {
+		return sse.Ending, nil
+	}
+	return sse.More, nil
+}
+
+func (a *answer) open(e *event) error {
+	c := &e.ContentBlock
+	b := &piece{kind: c.Type, data: c.Data, id: c.ID, name: c.Name, input: c.Input}
+	if a.pieces == nil {
+		a.pieces = map[int]*piece{}
+	}
+	a.pieces[e.Index] = b
+	b.signature.WriteString(c.Signature)
+	switch b.kind {
+	case "text":
+		return a.say(b, c.Text)
+	case "thinking":
+		return a.think(b, c.Thinking)
+	case "tool_use":
+		b.ordinal = a.calls
+		a.calls++
+		return a.tell(model.ToolStart{Index: b.ordinal, ID: b.id, Name: b.name})
+	}
+	return nil
+}
+
+func (a *answer) grow(e *event) error {
+	b := a.pieces[e.Index]
+	if b == nil {
+		return nil
+	}
+	switch d := &e.Delta; d.Type {
+	case "text_delta":
+		return a.say(b, d.Text)
+	case "thinking_delta":
+		return a.think(b, d.Thinking)
+	case "signature_delta":
+		b.signature.WriteString(d.Signature)
+	case "input_json_delta":
+		if b.kind == "tool_use" && d.PartialJSON != "" {
+			b.text.WriteString(d.PartialJSON)
+			return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: d.PartialJSON})
+		}
+	}
+	return nil
+}
+
+func (a *answer) say(b *piece, s string) error {
+	if s == "" {
+		return nil
+	}
+	b.text.WriteString(s)
+	return a.tell(model.Text(s))
+}
+
+func (a *answer) think(b *piece, s string) error {
+	if s == "" {
+		return nil
+	}
+	b.text.WriteString(s)
+	return a.tell(model.Think(s))
+}
+
+// complete gives a call whose arguments came with its start, as some servers
+// send them, the arguments that it has.
+func (a *answer) complete(b *piece) error {
+	if b.kind != "tool_use" || b.text.Len() > 0 || len(b.input) == 0 || string(b.input) == "{}" || string(b.input) == "null" {
+		return nil
+	}
+	b.text.Write(b.input)
+	return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: string(b.input)})
+}
+
+// count takes totals; a zero does not take back what was counted at the start.
+func (a *answer) count(u *usage) {
+	if u == nil {
+		return
+	}
+	a.counts.known = true
+	set := func(to *int, n *int) {
+		if n != nil && *n > 0 {
+			*to = *n
+		}
+	}
+	set(&a.counts.input, u.Input)
+	set(&a.counts.output, u.Output)
+	set(&a.counts.read, u.Read)
+	set(&a.counts.write, u.Write)
+	set(&a.counts.thinking, &u.More.Thinking)
+}
+
+// reply is the answer so far; only a whole one has calls and unsigned thoughts.
+func (a *answer) reply(id string, whole bool) *model.Reply {
+	n := a.counts
+	r := &model.Reply{RawStop: a.stop, Model: a.model, RequestID: id, Usage: model.Usage{
+		Input: n.input + n.read + n.write, Output: n.output, CacheRead: n.read, CacheWrite: n.write,
+		Reasoning: n.thinking, Known: n.known,
+	}}
+	calls := 0
+	for _, i := range slices.Sorted(maps.Keys(a.pieces)) {
+		b := a.pieces[i]
+		p, ok := b.part(a.ref)
+		if _, call := p.(llms.ToolCall); call {
+			ok = ok && whole
+			calls++
+		}
+		if ok && (whole || b.closed || b.kind == "text") {
+			r.Parts = append(r.Parts, p)
+		}
+	}
+	r.Stop = reason(a.stop, calls)
+	return r
+}
+
+// part is b as a part of a reply; a block of an unknown kind is none.
+func (b *piece) part(ref string) (llms.ContentPart, bool) {
+	text := llms.TextContent{Text: b.text.String()}
+	switch b.kind {
+	case "text":
+		return text, text.Text != ""
+	case "thinking":
+		sig := b.signature.String()
+		return model.Reasoning{TextContent: text, Provider: ref, Signature: sig}, text.Text != "" || sig != ""
+	case "redacted_thinking":
+		return model.Reasoning{Provider: ref, Redacted: b.data}, b.data != ""
+	case "tool_use":
+		return llms.ToolCall{ID: b.id, Type: "function", FunctionCall: &llms.FunctionCall{
+			Name: b.name, Arguments: cmp.Or(text.Text, "{}"),
+		}}, true
+	}
+	return nil, false
+}
+
+func reason(raw string, calls int) model.Stop {
+	switch raw {
+	case "max_tokens":
+		return model.StopLength
+	case "model_context_window_exceeded":
+		return model.StopContext
+	case "refusal":
+		return model.StopRefusal
+	case "pause_turn":
+		return model.StopPause
+	}
+	if calls > 0 {
+		return model.StopTools
+	}
+	return model.StopEnd
+}
