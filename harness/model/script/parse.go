@@ -162,6 +162,9 @@ func parseLine(text []byte) (*line, error) {
 	if l.Stop != "" && !slices.Contains(stops(), model.Stop(l.Stop)) {
 		return nil, fmt.Errorf("stop %q is not one of %q", l.Stop, stops())
 	}
+	if f := l.Error; f != nil && f.Kind != "" && !slices.Contains(kinds(), f.Kind) {
+		return nil, fmt.Errorf("error kind %q is not one of %q", f.Kind, kinds())
+	}
 	for i, t := range l.Tools {
 		if t.Name == "" {
 			return nil, fmt.Errorf("tool %d has no name", i+1)
@@ -182,6 +185,14 @@ func parseLine(text []byte) (*line, error) {
 // stops lists the reasons to end.
 func stops() []model.Stop {
 	return []model.Stop{model.StopEnd, model.StopTools, model.StopLength, model.StopContext, model.StopRefusal, model.StopPause}
+}
+
+// kinds lists the kinds of failure that a script can name.
+func kinds() []model.Kind {
+	return []model.Kind{
+		model.Unknown, model.Auth, model.NotFound, model.Invalid, model.TokenLimit, model.RateLimit, model.Quota,
+		model.Refused, model.Overloaded, model.Connection, model.Idle, model.Malformed, model.Unavailable,
+	}
 }
 
 // empty reports whether the line says nothing that could be an answer.

@@ -32,6 +32,15 @@ type Script struct {
 	calls int // tool calls made so far, for their ids
 }
 
+// Descriptor describes the model. Its ref is the name under which a user
+// chooses it.
+func (s *Script) Descriptor() model.Descriptor {
+	return model.Descriptor{Kind: provider, ID: s.ref(), Name: "Script", Window: 128_000, Images: true, Thinks: true}
+}
+
+// ref names s and what it makes.
+func (s *Script) ref() string { return provider + ":" + s.name }
+
 // Open returns a model that answers from s. It fails where the script says so.
 func (s *Script) Open(ctx context.Context) (model.Streamer, error) {
 	if err := ctx.Err(); err != nil {
@@ -58,7 +67,7 @@ func (s *Script) stream(ctx context.Context, req *model.Request, sink func(model
 	if err != nil {
 		return nil, err
 	}
-	p := player{ctx: ctx, sink: sink, delay: time.Duration(l.DelayMS) * time.Millisecond}
+	p := player{ctx: ctx, sink: sink, ref: s.ref(), delay: time.Duration(l.DelayMS) * time.Millisecond}
 	if err := p.play(l, ids); err != nil {
 		return p.reply(l), err
 	}
@@ -127,6 +136,7 @@ func head(text string) string {
 type player struct {
 	ctx   context.Context
 	sink  func(model.Event) error
+	ref   string
 	delay time.Duration
 	think strings.Builder
 	text  strings.Builder
@@ -188,7 +198,7 @@ func (p *player) pause(d time.Duration) error {
 func (p *player) reply(l *line) *model.Reply {
 	r := &model.Reply{Stop: model.Stop(l.Stop), RawStop: l.Stop, Model: provider}
 	if p.think.Len() > 0 {
-		r.Parts = append(r.Parts, model.Reasoning{TextContent: llms.TextContent{Text: p.think.String()}, Provider: provider})
+		r.Parts = append(r.Parts, model.Reasoning{TextContent: llms.TextContent{Text: p.think.String()}, Provider: p.ref})
 	}
 	if p.text.Len() > 0 {
 		r.Parts = append(r.Parts, llms.TextContent{Text: p.text.String()})

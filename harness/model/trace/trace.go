@@ -122,7 +122,11 @@ func (t *File) line(kind string, fields []byte) error {
 		return err
 	}
 	head, fields = bytes.TrimSpace(head), bytes.TrimSpace(fields)
-	line := slices.Concat(head[:len(head)-1], []byte(","), fields[1:], []byte("\n"))
+	line := head[:len(head)-1]
+	if len(fields) > len("{}") {
+		line = append(line, ',')
+	}
+	line = slices.Concat(line, fields[1:], []byte("\n"))
 	for _, s := range t.secrets {
 		line = bytes.ReplaceAll(line, s, []byte(redacted))
 	}
