@@ -17,9 +17,13 @@ type reader struct {
 	line  []byte // of a line longer than the buffer
 	data  []byte
 	total int
+
+	maxEvent, maxAnswer int
 }
 
-func newReader(r io.Reader) *reader { return &reader{r: bufio.NewReaderSize(r, 32<<10)} }
+func newReader(r io.Reader) *reader {
+	return &reader{r: bufio.NewReaderSize(r, 32<<10), maxEvent: maxEvent, maxAnswer: maxAnswer}
+}
 
 // next returns the data of the next event that has some, valid until the next
 // call. Lines end in LF, CRLF or with the stream. A stream that ends inside an
@@ -35,7 +39,7 @@ func (r *reader) next() ([]byte, error) {
 			if found {
 				r.data = append(r.data, '\n')
 			}
-			if len(r.data)+len(rest) > maxEvent {
+			if len(r.data)+len(rest) > r.maxEvent {
 				return nil, errTooLong
 			}
 			r.data, found = append(r.data, rest...), true
@@ -71,14 +75,14 @@ func (r *reader) readLine() ([]byte, error) {
 		r.line = append(r.line[:0], line...)
 		for err == bufio.ErrBufferFull {
 			line, err = r.r.ReadSlice('\n')
-			if len(r.line)+len(line) > maxEvent {
+			if len(r.line)+len(line) > r.maxEvent {
 				return nil, errTooLong
 			}
 			r.line = append(r.line, line...)
 		}
 		line = r.line
 	}
-	if r.total += len(line); r.total > maxAnswer {
+	if r.total += len(line); r.total > r.maxAnswer {
 		return nil, errTooLong
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))

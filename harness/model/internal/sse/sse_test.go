@@ -1,0 +1,299 @@
+package sse_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+)
+
+const key = "sk-very-secret-0123456789"
+
+// do posts to url and takes every event as a part of the answer until "end".
+func do(ctx context.Context, p sse.Post) (events []string, err error) {
+	_, err = p.Do(ctx, func(data []byte) (sse.Progress, error) {
+		events = append(events, string(data))
+		switch string(data) {
+		case "ping":
+			return sse.Alive, nil
+		case "whole":
+			return sse.Ending, nil
+		case "end":
+			return sse.Done, nil
+		case "bad":
+			return 0, errors.New("cannot be read")
+		}
+		return sse.More, nil
+	})
+	return events, err
+}
+
+func fault(t *testing.T, err error) *model.Error {
+	t.Helper()
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok {
+		t.Fatalf("error = %v, want a *model.Error", err)
+	}
+	return e
+}
+
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		name   string
+		status int
+		header string // NAME: VALUE
+		body   string
+		want   model.Error // Kind, Code, Message, RetryAfter, Final
+	}{
+		{"openai key", 401, "X-Request-Id: req_1", `{"error":{"message":"Incorrect API key provided: sk-ab***************yz. See the docs.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+			model.Error{Kind: model.Auth, Code: "invalid_api_key", Message: "Incorrect API key provided: [secret]. See the docs.", RequestID: "req_1"}},
+		{"key quoted in full", 401, "", `{"error":{"message":"bad key ` + key + `"}}`, model.Error{Kind: model.Auth, Message: "bad key [secret]"}},
+		{"anthropic key", 401, "", `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
+			model.Error{Kind: model.Auth, Code: "authentication_error", Message: "invalid x-api-key"}},
+		{"C018 payment", 402, "", `{"error":{"message":"Insufficient Balance"}}`, model.Error{Kind: model.Quota, Message: "Insufficient Balance"}},
+		{"C018 no such model", 404, "", `{"error":{"message":"The model 'x' does not exist","code":"model_not_found"}}`,
+			model.Error{Kind: model.NotFound, Code: "model_not_found", Message: "The model 'x' does not exist"}},
+		{"C018 content refused", 400, "", `{"error":{"message":"The response was filtered due to the prompt triggering our content management policy","code":"content_filter"}}`,
+			model.Error{Kind: model.Refused, Code: "content_filter", Message: "The response was filtered due to the prompt triggering our content management policy"}},
+		{"rate limit with seconds", 429, "Retry-After: 7", `{"error":{"message":"slow","code":"rate_limit_exceeded"}}`,
+			model.Error{Kind: model.RateLimit, Code: "rate_limit_exceeded", Message: "slow", RetryAfter: 7 * time.Second}},
+		{"rate limit with milliseconds", 429, "Retry-After-Ms: 250", `{}`,
+			model.Error{Kind: model.RateLimit, Message: "HTTP 429 Too Many Requests", RetryAfter: 250 * time.Millisecond}},
+		{"rate limit in words", 429, "", `{"error":{"message":"Rate limit reached. Please try again in 1m26.4s. Visit us."}}`,
+			model.Error{Kind: model.RateLimit, Message: "Rate limit reached. Please try again in 1m26.4s. Visit us.", RetryAfter: 86400 * time.Millisecond}},
+		{"rate limit of Google", 429, "", `[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"RetryInfo","retryDelay":"21s"}]}}]`,
+			model.Error{Kind: model.RateLimit, Code: "RESOURCE_EXHAUSTED", Message: "You exceeded your current quota.", RetryAfter: 21 * time.Second}},
+		{"C117 limit of a month", 429, "Retry-After: 1382400", `{"error":{"message":"monthly limit, resets in 16 days"}}`,
+			model.Error{Kind: model.RateLimit, Message: "monthly limit, resets in 16 days", RetryAfter: 16 * 24 * time.Hour}},
+		{"C117 quota", 429, "", `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`,
+			model.Error{Kind: model.Quota, Code: "insufficient_quota", Message: "You exceeded your current quota"}},
+		{"credit of Anthropic", 400, "", `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`,
+			model.Error{Kind: model.Quota, Code: "invalid_request_error", Message: "Your credit balance is too low to access the Anthropic API."}},
+		{"window of OpenAI", 400, "", `{"error":{"message":"This model's maximum context length is 128000 tokens.","code":"context_length_exceeded"}}`,
+			model.Error{Kind: model.TokenLimit, Code: "context_length_exceeded", Message: "This model's maximum context length is 128000 tokens."}},
+		{"window of Anthropic", 400, "", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`,
+			model.Error{Kind: model.TokenLimit, Code: "invalid_request_error", Message: "prompt is too long: 210000 tokens > 200000 maximum"}},
+		{"window of llama.cpp", 400, "", `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`,
+			model.Error{Kind: model.TokenLimit, Code: "exceed_context_size_error", Message: "the request exceeds the available context size"}},
+		{"C118 overloaded", 529, "X-Should-Retry: true", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+			model.Error{Kind: model.Overloaded, Code: "overloaded_error", Message: "Overloaded"}},
+		{"the provider says not to repeat", 500, "X-Should-Retry: false", `{"error":{"message":"no"}}`, model.Error{Kind: model.Overloaded, Message: "no", Final: true}},
+		{"a page of a proxy", 502, "", `<html>Bad Gateway</html>`, model.Error{Kind: model.Overloaded, Message: "HTTP 502 Bad Gateway"}},
+		{"error as a string", 404, "", `{"error":"model 'x' not found"}`, model.Error{Kind: model.NotFound, Message: "model 'x' not found"}},
+		{"error without a wrapper", 422, "", `{"object":"error","message":"extra field","type":"invalid_request_error","code":null}`,
+			model.Error{Kind: model.Invalid, Code: "invalid_request_error", Message: "extra field"}},
+		{"error as a detail", 422, "", `{"detail":"not like this"}`, model.Error{Kind: model.Invalid, Message: "not like this"}},
+		{"in a stream, with a number", 200, "", `{"error":{"message":"Provider overloaded","code":529}}`, model.Error{Kind: model.Overloaded, Message: "Provider overloaded"}},
+		{"in a stream, with a name", 200, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+			model.Error{Kind: model.Overloaded, Code: "overloaded_error", Message: "Overloaded"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := http.Header{}
+			if k, v, ok := strings.Cut(tt.header, ": "); ok {
+				h.Set(k, v)
+			}
+			p := sse.Post{Provider: "p", Secrets: []string{key}}
+			got := p.Fault(tt.status, h, []byte(tt.body))
+			if got.Kind != tt.want.Kind || got.Code != tt.want.Code || got.Message != tt.want.Message ||
+				got.RetryAfter != tt.want.RetryAfter || got.Final != tt.want.Final || got.RequestID != tt.want.RequestID {
+				t.Errorf("got  %+v\nwant %+v", *got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRetryAfterDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := http.Header{"Retry-After": {time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)}}
+		p := sse.Post{}
+		if got := p.Fault(429, h, nil).RetryAfter; got != 90*time.Second {
+			t.Errorf("RetryAfter = %v, want 90s", got)
+		}
+	})
+}
+
+func TestAnswersThatAreNoStream(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		kind    model.Kind
+		text    string
+	}{
+		{"a page", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, "<html>log in</html>")
+		}, model.Malformed, "check base_url"},
+		{"an error under status 200", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"error":{"message":"busy","code":503}}`)
+		}, model.Overloaded, "busy"},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://user:word@example.com/v2", http.StatusMovedPermanently)
+		}, model.Invalid, "https://user:xxxxx@example.com/v2; set base_url"},
+		{"malformed data", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "data: bad\n\n") }, model.Malformed, `"bad"`},
+		{"end without an end", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "data: a\n\n") }, model.Connection, "middle"},
+		{"nothing at all", func(http.ResponseWriter, *http.Request) {}, model.Connection, "middle"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := httptest.NewServer(tt.handler)
+			defer s.Close()
+			_, err := do(t.Context(), sse.Post{URL: s.URL, Secrets: []string{key}})
+			if e := fault(t, err); e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
+				t.Errorf("error = %v (%s), want %s with %q", err, e.Kind, tt.kind, tt.text)
+			}
+		})
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	_, err = do(t.Context(), sse.Post{URL: "http://name:" + key + "@" + addr + "/v1", Secrets: []string{key}})
+	e := fault(t, err)
+	if e.Kind != model.Connection || !e.Temporary() || !strings.Contains(e.Message, addr) || strings.Contains(fmt.Sprintf("%v %+v", err, e.Err), key) {
+		t.Errorf("error = %v, want a connection error that names %s and no key", err, addr)
+	}
+	_, err = do(t.Context(), sse.Post{URL: "foo://x"})
+	if e := fault(t, err); e.Temporary() {
+		t.Errorf("error = %v is temporary", err)
+	}
+}
+
+func TestOneConnectionForManyRequests(t *testing.T) {
+	var mu sync.Mutex
+	conns := map[string]bool{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		conns[r.RemoteAddr] = true
+		io.WriteString(w, "data: a\n\ndata: end\n\n")
+	}))
+	defer s.Close()
+	for range 5 {
+		if _, err := do(t.Context(), sse.Post{URL: s.URL, Client: s.Client()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(conns) != 1 {
+		t.Errorf("%d connections for 5 requests, want 1", len(conns))
+	}
+}
+
+// A feed is a server in the bubble of a test: it writes the stream.
+type feed func(w io.Writer, ctx context.Context)
+
+func (f feed) RoundTrip(req *http.Request) (*http.Response, error) {
+	r, w := io.Pipe()
+	go func() {
+		f(w, req.Context())
+		w.Close()
+	}()
+	stop := context.AfterFunc(req.Context(), func() { w.CloseWithError(context.Cause(req.Context())) })
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &feedBody{r, stop}}, nil
+}
+
+type feedBody struct {
+	*io.PipeReader
+	stop func() bool
+}
+
+func (b *feedBody) Close() error {
+	b.stop()
+	return b.PipeReader.Close()
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func TestSilence(t *testing.T) {
+	every := func(d time.Duration, text string) feed {
+		return func(w io.Writer, ctx context.Context) {
+			io.WriteString(w, "data: a\n\n")
+			for ctx.Err() == nil {
+				pause(ctx, d)
+				io.WriteString(w, text)
+			}
+		}
+	}
+	tests := []struct {
+		name string
+		feed feed
+		want time.Duration
+		kind model.Kind // "" is success
+	}{
+		{"C031 headers, then nothing", func(_ io.Writer, ctx context.Context) { <-ctx.Done() }, 300 * time.Second, model.Idle},
+		{"C031 one event, then nothing", every(time.Hour, ""), 120 * time.Second, model.Idle},
+		{"C110 comments only", every(10*time.Second, ": alive\n\n"), 300 * time.Second, model.Idle},
+		{"C110 pings only", every(10*time.Second, "data: ping\n\n"), 300 * time.Second, model.Idle},
+		{"slow but steady", func(w io.Writer, ctx context.Context) {
+			for range 20 {
+				pause(ctx, 119*time.Second)
+				io.WriteString(w, "data: a\n\n")
+			}
+			io.WriteString(w, "data: end\n\n")
+		}, 20 * 119 * time.Second, ""},
+		{"whole, but never closed", func(w io.Writer, ctx context.Context) {
+			io.WriteString(w, "data: whole\n\n")
+			<-ctx.Done()
+		}, 5 * time.Second, ""},
+		{"whole, and then cut", func(w io.Writer, _ context.Context) { io.WriteString(w, "data: whole\n\nda") }, 0, ""},
+		{"at its end, but never closed", func(w io.Writer, ctx context.Context) {
+			io.WriteString(w, "data: end\n\n")
+			<-ctx.Done()
+		}, 100 * time.Millisecond, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				_, err := do(t.Context(), sse.Post{URL: "http://bubble", Client: &http.Client{Transport: tt.feed}})
+				kind := model.Kind("")
+				if err != nil {
+					kind = fault(t, err).Kind
+				}
+				if got := time.Since(start); kind != tt.kind || got != tt.want {
+					t.Errorf("error = %v after %v, want %q after %v", err, got, tt.kind, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelClosesTheStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		f := feed(func(w io.Writer, ctx context.Context) {
+			io.WriteString(w, "data: a\n\n")
+			<-ctx.Done()
+			close(gone)
+		})
+		time.AfterFunc(time.Second, cancel)
+		_, err := do(ctx, sse.Post{URL: "http://bubble", Client: &http.Client{Transport: f}})
+		if e := fault(t, err); e.Kind != model.Canceled || !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v, want a cancelled request", err)
+		}
+		<-gone
+	})
+}
