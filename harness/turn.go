@@ -29,14 +29,16 @@ type turn struct {
 	log    zerolog.Logger
 
 	// Frozen at the start of the send (R-HARN-06).
-	now   time.Time
-	snap  Snapshot
-	shape prompt.Shape
-	tools *tools.Registry
-	wire  []model.Tool // what the model is told of, in order
-	comp  prompt.Composition
-	sig   Signature
-	lease lease
+	now      time.Time
+	snap     Snapshot
+	shape    prompt.Shape
+	tools    *tools.Registry
+	wire     []model.Tool // what the model is told of, in order
+	parts    prompt.Parts
+	assembly prompt.Assembly
+	comp     prompt.Composition
+	sig      Signature
+	lease    lease
 
 	seq int64 // of the user's message in the thread
 	ids int   // given so far
@@ -73,6 +75,23 @@ func (t *turn) run(ctx context.Context) (Stop, error) {
 // prepare reads everything that the send depends on, and gets the harness.
 // Nothing has been stored and no model asked when it fails.
 func (t *turn) prepare(ctx context.Context) error {
+	err := t.freeze(ctx)
+	if err != nil {
+		return err
+	}
+	if t.lease, err = t.s.e.pool.get(ctx, t.s.id, t.sig, t.build); err != nil {
+		return err
+	}
+	if t.o.Trace != nil {
+		t.o.Trace(TurnTrace{
+			Session: t.s.id, Harness: t.lease.how, Changed: t.lease.changed, Signature: t.sig.Digest(),
+		})
+	}
+	return nil
+}
+
+// freeze reads what the send depends on and composes its prompt.
+func (t *turn) freeze(ctx context.Context) error {
 	t.now = t.o.Now()
 	var err error
 	if t.snap, err = t.o.Settings.Freeze(ctx, t.choice); err != nil {
@@ -85,18 +104,7 @@ func (t *turn) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.compose(known); err != nil {
-		return err
-	}
-	if t.lease, err = t.s.e.pool.get(ctx, t.s.id, t.sig, t.build); err != nil {
-		return err
-	}
-	if t.o.Trace != nil {
-		t.o.Trace(TurnTrace{
-			Session: t.s.id, Harness: t.lease.how, Changed: t.lease.changed, Signature: t.sig.Digest(),
-		})
-	}
-	return nil
+	return t.compose(known)
 }
 
 // equip chooses the shape and collects the tools, built anew for this turn
@@ -140,6 +148,7 @@ func (t *turn) compose(known []string) error {
 	if err != nil {
 		return err
 	}
+	t.parts, t.assembly = parts, assembly
 	if t.wire, err = wireTools(assembly.Tools); err != nil {
 		return err
 	}

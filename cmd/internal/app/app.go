@@ -1,0 +1,180 @@
+// Package app puts the program together. It is the only package that knows all
+// the others: it reads the configuration, chooses the model, builds the tools
+// of a turn and hands the harness to whoever serves it.
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/lorimer-dev/lorimer/acp"
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/model/script"
+	"github.com/lorimer-dev/lorimer/harness/model/trace"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
+	"github.com/lorimer-dev/lorimer/tools/workspace/local"
+)
+
+// Options set an [App] up.
+type Options struct {
+	Sources config.Sources
+	Environ []string // of the process, for the commands of the model
+	Log     zerolog.Logger
+	Version string
+	Warn    func(config.Warning) // hears what has no effect in a configuration file
+}
+
+// An App is what lives as long as the process. It is safe for concurrent use.
+type App struct {
+	o       Options
+	config  *live
+	clock   *clock
+	prompts *prompt.Registry
+	trace   *trace.File // nil when there is none
+	runner  *local.Runner
+	engine  *harness.Engine
+	finder  finder
+
+	mu      sync.Mutex // guards the field below
+	scripts map[string]*script.Script
+}
+
+// Open reads the configuration. Models and network wait until a prompt needs
+// them.
+func Open(o Options) (*App, error) {
+	a := &App{o: o, config: &live{sources: o.Sources, warn: o.Warn, told: map[config.Warning]bool{}}, scripts: map[string]*script.Script{}}
+	c, err := a.config.read()
+	if err != nil {
+		return nil, err
+	}
+	a.finder.log = o.Log
+	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
+	a.prompts, err = prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
+	if err != nil {
+		return nil, err
+	}
+	if c.Run.Trace != "" {
+		a.trace, err = trace.Open(c.Run.Trace, c.Secrets()...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	a.runner = local.NewRunner(local.RunnerOptions{
+		Env:   o.Environ,
+		Drop:  c.SecretEnv(),
+		Login: local.NewLoginPath(o.Environ),
+	})
+	waiting := 0
+	if c.Run.NoQueue {
+		waiting = -1
+	}
+	a.engine = harness.New(harness.Options{
+		Threads:  memory.New(time.Now),
+		Settings: &settings{a},
+		Prompts:  a.prompts,
+		Tools:    a.tools,
+		Approve: approve.Options{
+			Home:      c.Paths.Home,
+			Protected: []string{filepath.Dir(c.Paths.Config), c.Paths.State},
+			Dirty:     dirty,
+		},
+		Shell: prompt.Environment{
+			OS: runtime.GOOS + "/" + runtime.GOARCH,
+		},
+		Log:     o.Log,
+		Now:     a.clock.now,
+		Waiting: waiting,
+		Trace:   a.turn,
+	})
+	return a, nil
+}
+
+// Close ends the turns that run and what they started, within ctx.
+func (a *App) Close(ctx context.Context) error {
+	err := a.engine.Close(ctx)
+	if failed := a.trace.Close(); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// Config returns the configuration as it is now.
+func (a *App) Config() (*config.Config, error) { return a.config.read() }
+
+// Engine returns the harness of all sessions.
+func (a *App) Engine() *harness.Engine { return a.engine }
+
+// Backend returns what an editor's sessions are made of.
+func (a *App) Backend(ctx context.Context) (*acp.Backend, error) {
+	c, err := a.config.read()
+	if err != nil {
+		return nil, err
+	}
+	return &acp.Backend{
+		Engine: a.engine,
+		Chosen: c.Model != "",
+		Open: func(ctx context.Context, d acp.Dirs) (acp.Workspace, error) {
+			return a.Workspace(d.Cwd, d.More...)
+		},
+	}, nil
+}
+
+// Workspace opens the directories of a session.
+func (a *App) Workspace(dir string, more ...string) (acp.Workspace, error) {
+	fs, err := local.Open(dir, more...)
+	if err != nil {
+		return acp.Workspace{}, fmt.Errorf("opening workspace: %w", err)
+	}
+	return acp.Workspace{FS: fs, Runner: a.runner, Close: fs.Close}, nil
+}
+
+// tools builds the tools of one turn.
+func (a *App) tools(s harness.Scope) []tools.Tool {
+	return []tools.Tool{
+		workspace.NewBash(s.FS, s.Runner, workspace.BashOptions{}),
+		workspace.NewRead(s.FS, s.Seen),
+		workspace.NewWrite(s.FS, s.Seen),
+		workspace.NewEdit(s.FS, s.Seen),
+		workspace.NewGlob(s.FS),
+		workspace.NewGrep(s.FS),
+	}
+}
+
+// turn writes what the trace says of a turn.
+func (a *App) turn(t harness.TurnTrace) {
+	a.trace.Turn(trace.Turn{Session: t.Session, Harness: t.Harness, Changed: t.Changed, Signature: t.Signature})
+}
+
+// script returns the script of a file, read once: its lines are used up by the
+// whole process.
+func (a *App) script(file string) (*script.Script, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s, ok := a.scripts[file]; ok {
+		return s, nil
+	}
+	s, err := script.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	a.scripts[file] = s
+	return s, nil
+}
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

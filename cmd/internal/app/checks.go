@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
+	"github.com/lorimer-dev/lorimer/prompt"
+)
+
+// Checks returns what `lorimer doctor` looks at.
+func Checks(s config.Sources, environ []string) []doctor.Check {
+	c, warnings, err := config.Load(s)
+	all := []doctor.Check{{Name: "configuration", Look: func(context.Context) []doctor.Finding {
+		return checkConfig(c, warnings, err)
+	}}}
+	if err != nil {
+		return all
+	}
+	return append(all,
+		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
+		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
+		doctor.Check{Name: "state", Look: func(context.Context) []doctor.Finding { return checkState(c) }},
+		doctor.Check{Name: "shell", Look: func(context.Context) []doctor.Finding { return checkShell() }},
+		doctor.Check{Name: "secrets", Look: func(context.Context) []doctor.Finding { return checkSecrets(c, environ) }},
+	)
+}
+
+func one(state doctor.State, format string, args ...any) []doctor.Finding {
+	return []doctor.Finding{{State: state, Text: fmt.Sprintf(format, args...)}}
+}
+
+func checkConfig(c *config.Config, warnings []config.Warning, err error) []doctor.Finding {
+	if err != nil {
+		return one(doctor.Bad, "%v", err)
+	}
+	found := one(doctor.OK, "%s", c.Paths.Config)
+	if !exists(c.Paths.Config) {
+		found = one(doctor.OK, "there is no %s; the defaults hold", c.Paths.Config)
+	}
+	for _, w := range warnings {
+		found = append(found, doctor.Finding{State: doctor.Note, Text: w.String()})
+	}
+	return found
+}
+
+func checkPrompt(c *config.Config) []doctor.Finding {
+	r, err := prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
+	if err == nil {
+		err = r.Check(facts(c))
+	}
+	if err != nil {
+		return one(doctor.Bad, "%v", err)
+	}
+	return one(doctor.OK, "what the configuration declares for the prompt is well formed")
+}
+
+func checkModel(ctx context.Context, c *config.Config) []doctor.Finding {
+	var f finder
+	ref, from := f.choose(ctx, c)
+	choice, err := c.Choose(ref)
+	if err != nil {
+		return one(doctor.Bad, "%v", err)
+	}
+	if from == "" {
+		from = "it is configured"
+	}
+	found := one(doctor.OK, "%s, because %s", ref, from)
+	switch {
+	case choice.Offline:
+		found[0].State = doctor.Note
+		found[0].Text += "; it is no language model: set the key of a provider, or model in " + c.Paths.Config
+	case choice.Script != "":
+		if !exists(choice.Script) {
+			found = append(found, one(doctor.Bad, "the script %s is missing", choice.Script)...)
+		}
+	default:
+		if _, err := c.Key(ctx, choice.Endpoint.Name); err != nil {
+			found = append(found, one(doctor.Bad, "%v", err)...)
+		}
+	}
+	return found
+}
+
+// checkState looks whether the state directory, or the nearest one above it
+// that is there, can be written to. It makes nothing that stays.
+func checkState(c *config.Config) []doctor.Finding {
+	dir := c.Paths.State
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".lorimer-doctor-")
+	if err != nil {
+		return one(doctor.Bad, "%s cannot be written to; choose another directory with --state", c.Paths.State)
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return one(doctor.OK, "%s", c.Paths.State)
+}
+
+func checkShell() []doctor.Finding {
+	for _, name := range []string{"bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return one(doctor.OK, "commands run in %s", path)
+		}
+	}
+	return one(doctor.Bad, "there is no shell in PATH, so commands cannot run")
+}
+
+// checkSecrets names the variables that commands of the model do not see.
+func checkSecrets(c *config.Config, environ []string) []doctor.Finding {
+	var hidden []string
+	for _, name := range c.SecretEnv() {
+		for _, kv := range environ {
+			if strings.HasPrefix(kv, name+"=") {
+				hidden = append(hidden, name)
+			}
+		}
+	}
+	if len(hidden) == 0 {
+		return one(doctor.OK, "no key of a provider is in the environment")
+	}
+	return one(doctor.OK, "commands run without %s", strings.Join(hidden, ", "))
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/prompt"
+)
+
+// facts gives the prompt what the configuration says.
+func facts(c *config.Config) prompt.Facts {
+	return prompt.Facts{
+		Persona:   &c.Persona,
+		ToolOrder: c.ToolOrder,
+		Volatile:  prompt.Placement(c.PromptCache.VolatilePlacement),
+		Name:      c.Context.Name,
+		Location:  c.Context.Location,
+		Units:     c.Context.Units,
+		Locale:    c.Locale,
+		Extras:    extras(c),
+	}
+}
+
+// extras groups the declared sections and variables by their scope.
+func extras(c *config.Config) []prompt.Extra {
+	var all []prompt.Extra
+	layer := func(scope string) *prompt.Extra {
+		for i := range all {
+			if all[i].Scope == scope {
+				return &all[i]
+			}
+		}
+		all = append(all, prompt.Extra{Scope: scope})
+		return &all[len(all)-1]
+	}
+	for _, s := range c.Sections {
+		e := layer(s.Scope)
+		e.Sections = append(e.Sections, prompt.Section{Name: s.Name, Order: s.Order, Text: s.Text, Literal: s.Literal})
+	}
+	for _, v := range c.Variables {
+		e := layer(v.Scope)
+		e.Variables = append(e.Variables, prompt.Variable{Name: v.Name, Text: v.Value, User: true})
+	}
+	return all
+}

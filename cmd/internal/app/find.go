@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness/model/offline"
+	"github.com/lorimer-dev/lorimer/harness/model/probe"
+)
+
+// A finder chooses the model of new sessions (R-CMD-13): the configured one, or
+// that of the first provider whose key is there, or what a server on this
+// machine has, or the built-in one. Servers are asked once in the life of the
+// process, and only if nothing before them was found.
+type finder struct {
+	log zerolog.Logger
+
+	mu    sync.Mutex // guards the fields below
+	asked bool
+	local []probe.Found
+}
+
+// find returns the reference of the model to begin with.
+func (f *finder) find(ctx context.Context, c *config.Config) string {
+	ref, _ := f.choose(ctx, c)
+	return ref
+}
+
+// choose returns the model and where it comes from.
+func (f *finder) choose(ctx context.Context, c *config.Config) (ref, from string) {
+	if c.Model != "" {
+		return c.Model, ""
+	}
+	if e, variable, ok := c.Keyed(); ok {
+		return e.Name + "/" + e.Model, variable + " is set"
+	}
+	if found := f.servers(ctx, c); len(found) > 0 {
+		return found[0].Provider + "/" + found[0].Models[0].ID, fmt.Sprintf("%s answers at %s", found[0].Provider, found[0].BaseURL)
+	}
+	return offline.Name, "no key of a provider is set and no model server answers on this machine"
+}
+
+// servers asks the usual ports of this machine, once.
+func (f *finder) servers(ctx context.Context, c *config.Config) []probe.Found {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.asked {
+		f.local = probe.Local(ctx, places(c))
+		f.asked = ctx.Err() == nil
+		f.log.Debug().Int("found", len(f.local)).Msg("asked for local models")
+	}
+	return f.local
+}
+
+// others returns the references of the local models that were found.
+func (f *finder) others() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var refs []string
+	for _, l := range f.local {
+		for _, m := range l.Models {
+			refs = append(refs, l.Provider+"/"+m.ID)
+		}
+	}
+	return refs
+}
+
+// notice tells which model was found and how to choose another, or nothing when
+// the user has chosen.
+func (f *finder) notice(ctx context.Context, c *config.Config) string {
+	ref, from := f.choose(ctx, c)
+	if from == "" {
+		return ""
+	}
+	return fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s, use --model, or switch it in the session.",
+		ref, from, c.Paths.Config)
+}
+
+// places returns where the local servers are.
+func places(c *config.Config) probe.Options {
+	at := func(name string) string {
+		e, _ := c.Provider(name) // one that is unknown has no address
+		return strings.TrimSuffix(e.BaseURL, "/v1")
+	}
+	return probe.Options{Ollama: at("ollama"), LMStudio: at("lmstudio"), LlamaCPP: at("llamacpp")}
+}

@@ -1,0 +1,121 @@
+// Package cli is the command line: one file per command, each of which reads
+// its flags, asks [app] for what it needs and prints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+)
+
+// A Process is what the operating system gave to this one.
+type Process struct {
+	Args    []string // without the program's name
+	Environ []string // KEY=value
+	Stdin   *os.File
+	Stdout  io.Writer
+	Stderr  io.Writer
+}
+
+// Exit codes, as documented in `lorimer help exit-codes` (R-CMD-11).
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitRefused     = 3
+	exitBudget      = 4
+	exitInterrupted = 130
+)
+
+// An exitError ends the program with a code. Without a cause nothing is printed.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usagef returns a mistake of the user in calling the program.
+func usagef(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// Main runs the command line and returns the exit code.
+func Main(p Process) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := newRoot(p)
+	root.SetArgs(p.Args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	exit, ok := errors.AsType[*exitError](err)
+	switch {
+	case !ok:
+		exit = &exitError{exitFailed, err}
+	case exit.err == nil:
+		return exit.code
+	}
+	fmt.Fprintf(p.Stderr, "lorimer: %s\n", strings.TrimSpace(exit.Error()))
+	return exit.code
+}
+
+// newRoot builds the tree of commands.
+func newRoot(p Process) *cobra.Command {
+	g := &globals{process: p}
+	root := &cobra.Command{
+		Use:           "lorimer",
+		Short:         "An agent server that editors and other programs harness a language model with",
+		Long:          text("root"),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("no command %q; try \"lorimer help\"", args[0])
+			}
+			if isTerminal(p.Stdin) {
+				return cmd.Help()
+			}
+			return serve(cmd.Context(), g)
+		},
+	}
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; try \"%s --help\"", err, cmd.CommandPath())
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	g.flags(root)
+	root.AddCommand(
+		newACP(g), newRun(g), newPrompt(g), newTools(g), newConfig(g), newDoctor(g), newVersion(g),
+		newTopic("exit-codes", "What the exit codes mean"),
+		newTopic("configuration", "The configuration file, the environment and the flags"),
+		newTopic("script", "The script model, for tests and demonstrations"),
+	)
+	return root
+}
+
+// newTopic is a page of help without a command.
+func newTopic(name, short string) *cobra.Command {
+	return &cobra.Command{Use: name, Short: short, Long: text(name)}
+}
+
+// isTerminal reports whether a person sits at f.
+func isTerminal(f *os.File) bool { return f != nil && isatty.IsTerminal(f.Fd()) }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// noArgs refuses arguments with a sentence that names a way out.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument %q; try \"%s --help\"", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// exactly refuses any other number of arguments than the names given.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usagef("%s needs %s; try \"%s --help\"", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
+		case len(args) > len(names):
+			return usagef("%s takes no further argument %q; try \"%s --help\"", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// group is a command that only has others below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usagef("no command \"%s %s\"; try \"%s --help\"", cmd.CommandPath(), args[0], cmd.CommandPath())
+		},
+	}
+	c.AddCommand(below...)
+	return c
+}
+
+// withJSON adds --json to commands that can print for programs.
+func withJSON(c *cobra.Command) *cobra.Command {
+	c.Flags().Bool("json", false, "print JSON")
+	return c
+}
+
+// json reports whether --json was given.
+func (g *globals) json(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("json")
+	return f != nil && f.Value.String() == "true"
+}
+
+// printJSON writes v as indented JSON.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

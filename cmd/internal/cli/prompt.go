@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/app"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/prompt"
+)
+
+func newPrompt(g *globals) *cobra.Command {
+	part := "full"
+	render := withJSON(&cobra.Command{
+		Use:   "render",
+		Short: "Print the prompt that the next send in this directory would carry",
+		Long:  text("prompt-render"),
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, ok := parts[part]; !ok {
+				return usagef("no part %q; choose stable, volatile, full or assembly", part)
+			}
+			return g.preview(cmd.Context(), func(p harness.Preview) error {
+				if g.json(cmd) {
+					return printJSON(cmd.OutOrStdout(), p.Assembly)
+				}
+				_, err := io.WriteString(cmd.OutOrStdout(), strings.TrimSuffix(parts[part](p), "\n")+"\n")
+				return err
+			})
+		},
+	})
+	render.Flags().StringVar(&part, "part", part, "stable, volatile, full or assembly")
+	signature := withJSON(&cobra.Command{
+		Use:   "signature",
+		Short: "Print what a harness is built for, with secrets hashed",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.preview(cmd.Context(), func(p harness.Preview) error {
+				if g.json(cmd) {
+					return printJSON(cmd.OutOrStdout(), map[string]any{"parts": p.Signature.Parts(), "digest": p.Signature.Digest()})
+				}
+				for _, f := range p.Signature.Parts() {
+					fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", f.Name, f.Value)
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", "digest", p.Signature.Digest())
+				return err
+			})
+		},
+	})
+	return group("prompt", "Look at the prompt", render, signature)
+}
+
+// parts are the parts of a prompt by their names on the command line.
+var parts = map[string]func(harness.Preview) string{
+	"stable":   func(p harness.Preview) string { return p.Parts.Stable },
+	"volatile": func(p harness.Preview) string { return p.Parts.Volatile },
+	"full":     func(p harness.Preview) string { return p.Parts.Full },
+	"assembly": func(p harness.Preview) string { return assembly(p.Assembly) },
+}
+
+// assembly shows the sections with their placeholders.
+func assembly(a prompt.Assembly) string {
+	var b strings.Builder
+	for _, s := range a.Sections {
+		fmt.Fprintf(&b, "== %s (%g)\n%s\n", s.Name, s.Order, s.Text)
+	}
+	return b.String()
+}
+
+// preview opens a session in the current directory and shows its next send.
+func (g *globals) preview(ctx context.Context, f func(harness.Preview) error) error {
+	return g.with(ctx, func(ctx context.Context, a *app.App) error {
+		return inSession(ctx, a, func(s *harness.Session) error {
+			p, err := s.Preview(ctx)
+			if err != nil {
+				return err
+			}
+			return f(p)
+		})
+	})
+}
+
+// inSession runs f with a session in the current directory.
+func inSession(ctx context.Context, a *app.App, f func(*harness.Session) error) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("finding the current directory: %w", err)
+	}
+	ws, err := a.Workspace(dir)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	s, err := a.Engine().Open(ctx, harness.Spec{
+		FS:     ws.FS,
+		Runner: ws.Runner,
+		Client: prompt.Client{Name: "lorimer", Version: version()},
+	})
+	if err != nil {
+		return err
+	}
+	return f(s)
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	maxInput  = 16 << 20               // bytes of piped text
+	firstByte = 500 * time.Millisecond // patience with a pipe beside a prompt
+)
+
+// question joins the words of the command line and what is piped in. The rules,
+// as `lorimer help run` has them: without words the text is read from standard
+// input, which must not be a terminal; with words piped text follows them if it
+// begins to arrive within half a second; the word - waits for it. An open pipe
+// that says nothing never holds a prompt up.
+func question(ctx context.Context, p Process, args []string) (string, error) {
+	var words []string
+	wait := false
+	for _, a := range args {
+		if a == "-" {
+			wait = true
+			continue
+		}
+		words = append(words, a)
+	}
+	text := strings.Join(words, " ")
+	piped, err := pipedText(ctx, p, wait || strings.TrimSpace(text) == "", text != "")
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(piped) != "" {
+		text = strings.TrimSpace(text + "\n\n" + strings.TrimRight(piped, "\n"))
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("run needs a prompt, as words or on standard input; try \"lorimer run --help\"")
+	}
+	return text, nil
+}
+
+func pipedText(ctx context.Context, p Process, wait, beside bool) (string, error) {
+	if p.Stdin == nil || isTerminal(p.Stdin) {
+		return "", nil
+	}
+	fi, err := p.Stdin.Stat()
+	if err != nil {
+		return "", nil // a closed standard input is an empty one
+	}
+	if !wait && !fi.Mode().IsRegular() {
+		if !ready(p.Stdin, firstByte) {
+			if fi.Mode()&os.ModeCharDevice == 0 {
+				fmt.Fprintln(p.Stderr, "lorimer: standard input says nothing, going on without it; add - to wait for it")
+			}
+			return "", nil
+		}
+	}
+	return readInput(ctx, p.Stdin)
+}
+
+// readInput reads standard input up to its end, its limit or ctx's.
+func readInput(ctx context.Context, f *os.File) (string, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	// The goroutine ends with the input or with the process: a read of standard
+	// input cannot be taken back.
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
+		done <- read{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", &exitError{code: exitInterrupted}
+	case r := <-done:
+		switch {
+		case errors.Is(r.err, os.ErrClosed):
+			return "", nil
+		case r.err != nil:
+			return "", fmt.Errorf("reading standard input: %w", r.err)
+		case len(r.data) > maxInput:
+			return "", usagef("standard input has more than %d MiB; save it to a file and name the file in the prompt", maxInput>>20)
+		}
+		return string(r.data), nil
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/app"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+func newTools(g *globals) *cobra.Command {
+	list := withJSON(&cobra.Command{
+		Use:   "list",
+		Short: "List the tools that a session in this directory has",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
+				return inSession(ctx, a, func(s *harness.Session) error {
+					infos, err := s.Tools(ctx)
+					if err != nil {
+						return err
+					}
+					if g.json(cmd) {
+						return printJSON(cmd.OutOrStdout(), listed(infos))
+					}
+					w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+					for _, i := range infos {
+						first, _, _ := strings.Cut(i.Description, "\n")
+						fmt.Fprintf(w, "%s\t%s\n", i.Name, first)
+					}
+					return w.Flush()
+				})
+			})
+		},
+	})
+	call := withJSON(&cobra.Command{
+		Use:   "call NAME JSON",
+		Short: "Call one tool; JSON is its input, - reads it from standard input",
+		Long:  text("tools-call"),
+		Args:  exactly("NAME", "JSON"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			input := []byte(args[1])
+			if args[1] == "-" {
+				p, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
+				if err != nil {
+					return fmt.Errorf("reading standard input: %w", err)
+				}
+				input = p
+			}
+			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
+				return inSession(ctx, a, func(s *harness.Session) error {
+					return g.call(ctx, cmd, s, args[0], input)
+				})
+			})
+		},
+	})
+	return group("tools", "List and call the tools", list, call)
+}
+
+// call runs one tool under the rules of the session and prints its result.
+func (g *globals) call(ctx context.Context, cmd *cobra.Command, s *harness.Session, name string, input json.RawMessage) error {
+	r, err := s.Call(ctx, name, input)
+	if err != nil {
+		return err
+	}
+	if g.json(cmd) {
+		err = printJSON(cmd.OutOrStdout(), map[string]any{"text": r.Text, "isError": r.IsError, "refused": r.Refused, "raw": r.Raw})
+	} else {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimSuffix(r.Text, "\n"))
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Refused:
+		return &exitError{code: exitRefused}
+	case r.IsError:
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+type listedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Kind        tools.Kind      `json:"kind"`
+	Mutates     bool            `json:"mutates"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+func listed(infos []tools.Info) []listedTool {
+	all := make([]listedTool, 0, len(infos))
+	for _, i := range infos {
+		all = append(all, listedTool{i.Name, i.Description, i.Kind, i.Effect.Mutates(), i.Schema})
+	}
+	return all
+}

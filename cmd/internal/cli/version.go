@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+			if g.json(cmd) {
+				return printJSON(cmd.OutOrStdout(), out)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "lorimer", version())
+			return err
+		},
+	}
+}
+
+// version returns the version of the module that was built, without its v, or
+// "devel" for a working tree.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
+}

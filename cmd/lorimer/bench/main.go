@@ -1,0 +1,94 @@
+// Command bench measures the finished program from outside and prints each
+// figure with what it is compared to. Nothing is asserted: a machine that is
+// busy with other work gives other times, so compare the ratios of one run.
+//
+//	go run ./cmd/lorimer/bench            # all
+//	go run ./cmd/lorimer/bench start size # some
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A figure is one measurement; it prints its own lines.
+type figure struct {
+	name string
+	what string
+	run  func(b *built) error
+}
+
+var figures = []figure{
+	{"size", "size of the stripped program, CGO off", size},
+	{"start", "start to the answer to initialize, beside the bare agent", start},
+	{"cancel", "prompt and cancel in one write, 300 times", cancelRace},
+	{"chunks", "processor time of a chunk in a turn of 2,000", chunks},
+	{"memory", "resident memory after initialize and after one session", memory},
+}
+
+// built names the programs under measurement.
+type built struct{ dir, lorimer, bare string }
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(names []string) error {
+	for _, n := range names {
+		if !slices.ContainsFunc(figures, func(f figure) bool { return f.name == n }) {
+			return fmt.Errorf("no figure %q; there are %s", n, known())
+		}
+	}
+	dir, err := os.MkdirTemp("", "lorimer-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &built{dir: dir, lorimer: filepath.Join(dir, "lorimer"), bare: filepath.Join(dir, "bare")}
+	for path, pkg := range map[string]string{
+		b.lorimer: "github.com/lorimer-dev/lorimer/cmd/lorimer",
+		b.bare:    "github.com/lorimer-dev/lorimer/cmd/lorimer/bench/bare",
+	} {
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("building %s: %w", pkg, err)
+		}
+	}
+	for _, f := range figures {
+		if len(names) > 0 && !slices.Contains(names, f.name) {
+			continue
+		}
+		fmt.Printf("%s: %s\n", f.name, f.what)
+		if err := f.run(b); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+func known() string {
+	var all []string
+	for _, f := range figures {
+		all = append(all, f.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// size prints the size of the program.
+func size(b *built) error {
+	fi, err := os.Stat(b.lorimer)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  %.1f MB\n", float64(fi.Size())/1e6)
+	return nil
+}

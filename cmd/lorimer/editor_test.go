@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for something that must come. It only
+// bounds a failure; no test asserts it.
+const patience = 60 * time.Second
+
+// An editor is the other end of a running lorimer: it sends requests, answers
+// the agent's, and keeps all that passed.
+type editor struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	home string // HOME of the agent; the trace is home/trace
+	cwd  string // a fresh workspace
+
+	mu      sync.Mutex // guards the fields below
+	changed *sync.Cond // a frame has come, or the output has ended
+	frames  []frameIn
+	answers map[string]func(params json.RawMessage) (any, *rpcError)
+	next    int
+	ended   bool
+	stderr  strings.Builder
+}
+
+// A frameIn is a message of the agent with its place in the stream.
+type frameIn struct {
+	At     time.Time       `json:"-"`
+	Raw    string          `json:"-"`
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *rpcError       `json:"error"`
+}
+
+type rpcError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// An update is the part of session/update that tests look at.
+type update struct {
+	SessionID string `json:"sessionId"`
+	Update    struct {
+		Kind       string          `json:"sessionUpdate"`
+		MessageID  string          `json:"messageId"`
+		ToolCallID string          `json:"toolCallId"`
+		Name       string          `json:"name"`
+		Title      string          `json:"title"`
+		Status     string          `json:"status"`
+		Content    json.RawMessage `json:"content"`
+		RawInput   json.RawMessage `json:"rawInput"`
+		RawOutput  json.RawMessage `json:"rawOutput"`
+		Meta       json.RawMessage `json:"_meta"`
+	} `json:"update"`
+}
+
+// edit starts "lorimer acp" with a script model of the given lines and the
+// flags. The agent ends with the test.
+func edit(t *testing.T, script string, flags ...string) *editor {
+	t.Helper()
+	e := &editor{t: t, home: t.TempDir(), cwd: t.TempDir(), answers: map[string]func(json.RawMessage) (any, *rpcError){}}
+	args := []string{"acp", "--trace", filepath.Join(e.home, "trace")}
+	if script != "" {
+		file := filepath.Join(e.home, "script.jsonl")
+		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--model", "script:"+file)
+	}
+	e.start(append(args, flags...))
+	return e
+}
+
+func (e *editor) start(args []string) {
+	e.t.Helper()
+	e.changed = sync.NewCond(&e.mu)
+	e.cmd = exec.Command("lorimer", args...)
+	e.cmd.Dir = e.cwd
+	e.cmd.Env = []string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := e.cmd.StdinPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	out, err := e.cmd.StdoutPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	diag, err := e.cmd.StderrPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := e.cmd.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	e.in = in
+	var readers sync.WaitGroup
+	readers.Go(func() { e.read(out) })
+	readers.Go(func() {
+		p, _ := io.ReadAll(diag) // an error is the end of the process
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.stderr.Write(p)
+	})
+	e.t.Cleanup(func() {
+		in.Close()
+		time.AfterFunc(patience, func() { e.cmd.Process.Kill() })
+		readers.Wait()
+		e.cmd.Wait() // the exit code is the business of tests that look at it
+		if e.t.Failed() {
+			e.t.Logf("the agent's standard error:\n%s", e.stderr.String())
+		}
+	})
+}
+
+func (e *editor) read(out io.Reader) {
+	r := bufio.NewReaderSize(out, 1<<20)
+	for {
+		line, err := r.ReadString('\n')
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			e.take(line)
+		}
+		if err != nil {
+			e.mu.Lock()
+			e.ended = true
+			e.mu.Unlock()
+			e.changed.Broadcast()
+			return
+		}
+	}
+}
+
+func (e *editor) take(line string) {
+	f := frameIn{At: time.Now(), Raw: line}
+	if err := json.Unmarshal([]byte(line), &f); err != nil {
+		e.t.Errorf("the agent wrote a line that is not JSON: %q", line)
+		return
+	}
+	e.mu.Lock()
+	e.frames = append(e.frames, f)
+	answer := e.answers[f.Method]
+	e.mu.Unlock()
+	e.changed.Broadcast()
+	if f.Method == "" || f.ID == nil {
+		return
+	}
+	reply := map[string]any{"jsonrpc": "2.0", "id": f.ID}
+	if answer == nil {
+		reply["error"] = rpcError{Code: -32601, Message: "no such method"}
+	} else {
+		result, fail := answer(f.Params)
+		if result == nil && fail == nil {
+			return // the editor stays silent
+		}
+		if fail != nil {
+			reply["error"] = fail
+		} else {
+			reply["result"] = result
+		}
+	}
+	e.write(reply)
+}
+
+// on sets how the editor answers requests of the agent. A nil result without
+// an error leaves the request open.
+func (e *editor) on(method string, f func(params json.RawMessage) (any, *rpcError)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answers[method] = f
+}
+
+// allow answers every permission question with the option.
+func (e *editor) allow(option string) {
+	e.on("session/request_permission", func(json.RawMessage) (any, *rpcError) {
+		return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}, nil
+	})
+}
+
+func (e *editor) write(v any) {
+	p, err := json.Marshal(v)
+	if err != nil {
+		e.t.Error(err)
+		return
+	}
+	e.in.Write(append(p, '\n')) // an agent that has gone is seen by who waits for it
+}
+
+// send writes a request and returns its id.
+func (e *editor) send(method string, params any) int {
+	e.mu.Lock()
+	e.next++
+	id := e.next
+	e.mu.Unlock()
+	e.write(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	return id
+}
+
+func (e *editor) notify(method string, params any) {
+	e.write(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+// until waits for a frame that ok accepts and returns it.
+func (e *editor) until(what string, ok func(frameIn) bool) frameIn {
+	e.t.Helper()
+	late := time.AfterFunc(patience, func() {
+		e.mu.Lock()
+		e.ended = true
+		e.mu.Unlock()
+		e.changed.Broadcast()
+	})
+	defer late.Stop()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := 0; ; i++ {
+		for i >= len(e.frames) {
+			if e.ended {
+				e.t.Fatalf("no %s; the agent wrote:\n%s", what, e.transcript())
+			}
+			e.changed.Wait()
+		}
+		if ok(e.frames[i]) {
+			return e.frames[i]
+		}
+	}
+}
+
+func (e *editor) transcript() string {
+	var b strings.Builder
+	for _, f := range e.frames {
+		fmt.Fprintf(&b, "%.400s\n", f.Raw)
+	}
+	return b.String()
+}
+
+// wait returns the answer to the request with this id.
+func (e *editor) wait(id int) frameIn {
+	e.t.Helper()
+	return e.until(fmt.Sprintf("answer to request %d", id), func(f frameIn) bool {
+		return f.Method == "" && string(f.ID) == fmt.Sprint(id)
+	})
+}
+
+// call sends a request, waits for its answer and decodes the result, unless
+// result is nil. An error answer ends the test.
+func (e *editor) call(method string, params, result any) {
+	e.t.Helper()
+	f := e.wait(e.send(method, params))
+	if f.Error != nil {
+		e.t.Fatalf("%s: error %d: %s %s", method, f.Error.Code, f.Error.Message, f.Error.Data)
+	}
+	if result != nil {
+		if err := json.Unmarshal(f.Result, result); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+type object = map[string]any
+
+// open initializes with the capabilities and makes a session in the workspace.
+func (e *editor) open(capabilities object) (session string) {
+	e.t.Helper()
+	e.call("initialize", object{"protocolVersion": 1, "clientCapabilities": capabilities}, nil)
+	return e.session()
+}
+
+// session makes one more session in the workspace.
+func (e *editor) session() string {
+	e.t.Helper()
+	var s struct{ SessionID string }
+	e.call("session/new", object{"cwd": e.cwd, "mcpServers": []any{}}, &s)
+	return s.SessionID
+}
+
+func say(session, text string) object {
+	return object{"sessionId": session, "prompt": []any{object{"type": "text", "text": text}}}
+}
+
+// prompt sends the text, waits and returns the stop reason.
+func (e *editor) prompt(session, text string) string {
+	e.t.Helper()
+	var r struct{ StopReason string }
+	e.call("session/prompt", say(session, text), &r)
+	return r.StopReason
+}
+
+// updates returns the updates of a session so far.
+func (e *editor) updates(session string) []update {
+	e.t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []update
+	for _, f := range e.frames {
+		if f.Method != "session/update" {
+			continue
+		}
+		var u update
+		if err := json.Unmarshal(f.Params, &u); err != nil {
+			e.t.Fatalf("%s: %v", f.Raw, err)
+		}
+		if u.SessionID == session {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// text joins the answer of a session so far.
+func (e *editor) text(session string) string {
+	e.t.Helper()
+	var b strings.Builder
+	for _, u := range e.updates(session) {
+		if u.Update.Kind == "agent_message_chunk" {
+			var c struct{ Text string }
+			if err := json.Unmarshal(u.Update.Content, &c); err != nil {
+				e.t.Fatal(err)
+			}
+			b.WriteString(c.Text)
+		}
+	}
+	return b.String()
+}
+
+// trace returns the lines of the trace whose type is kind.
+func (e *editor) trace(kind string) []json.RawMessage {
+	e.t.Helper()
+	p, err := os.ReadFile(filepath.Join(e.home, "trace"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var lines []json.RawMessage
+	for line := range strings.Lines(string(p)) {
+		var head struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &head); err != nil {
+			e.t.Fatalf("trace: %v", err)
+		}
+		if head.Type == kind {
+			lines = append(lines, json.RawMessage(line))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+)
+
+// TestMain lets the test binary be lorimer too: a test that runs "lorimer"
+// runs the finished program with the code under test.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lorimer": main})
+}
+
+// TestScript runs the user's view of each command.
+func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestAcceptance runs the rows that need no conversation; the file is named
+// after the row.
+func TestAcceptance(t *testing.T) { runScripts(t, "testdata/acceptance") }
+
+func runScripts(t *testing.T, dir string) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("NO_COLOR", "1")
+			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"frame": frame,
+			"model": modelServer,
+		},
+	})
+}
+
+// frame FILE JSON reports whether FILE, of JSON lines, has a line that contains
+// JSON: each member of an object and each element of an array, in order, is
+// there; the string "*" stands for any value. FILE may be stdout.
+func frame(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: frame FILE JSON")
+	}
+	var want any
+	if err := unmarshal([]byte(args[1]), &want); err != nil {
+		ts.Fatalf("%s: %v", args[1], err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader([]byte(ts.ReadFile(args[0]))))
+	lines.Buffer(nil, 128<<20)
+	found := false
+	for lines.Scan() {
+		var got any
+		if err := unmarshal(lines.Bytes(), &got); err != nil {
+			ts.Fatalf("%s: a line is not JSON: %v", args[0], err)
+		}
+		found = found || contains(got, want)
+	}
+	if found == neg {
+		ts.Fatalf("%s: a line that contains %s: %v, want %v\n%s", args[0], args[1], found, !neg, ts.ReadFile(args[0]))
+	}
+}
+
+// modelServer FILE starts a server that speaks the providers' protocols and
+// answers with the replies of FILE, JSON objects, in order; the variables of the
+// base URLs point to it.
+func modelServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: model FILE")
+	}
+	s, err := modeltest.Open()
+	ts.Check(err)
+	ts.Defer(func() { s.Close() })
+	dec := json.NewDecoder(bytes.NewReader([]byte(ts.ReadFile(args[0]))))
+	dec.DisallowUnknownFields()
+	for dec.More() {
+		var r modeltest.Reply
+		ts.Check(dec.Decode(&r))
+		s.Add(r)
+	}
+	ts.Setenv("OPENAI_BASE_URL", s.OpenAI())
+	ts.Setenv("ANTHROPIC_BASE_URL", s.Anthropic())
+}
+
+func unmarshal(p []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(p))
+	dec.UseNumber()
+	return dec.Decode(v)
+}
+
+// contains reports whether got has all that want names.
+func contains(got, want any) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		for k, v := range w {
+			if member, there := g[k]; !there || !contains(member, v) {
+				return false
+			}
+		}
+		return ok
+	case []any:
+		g, ok := got.([]any)
+		i := 0
+		for _, v := range g {
+			if i < len(w) && contains(v, w[i]) {
+				i++
+			}
+		}
+		return ok && i == len(w)
+	case string:
+		return w == "*" || got == want
+	default:
+		return got == want
+	}
+}

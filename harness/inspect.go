@@ -1,0 +1,83 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// A Preview is what the next send of a session would carry beside the user's
+// message.
+type Preview struct {
+	System    string // the whole system string
+	Parts     prompt.Parts
+	Assembly  prompt.Assembly
+	Signature Signature
+}
+
+// Preview composes the next send without making it. Nothing is stored and no
+// model is asked.
+func (s *Session) Preview(ctx context.Context) (Preview, error) {
+	t, err := s.look(ctx)
+	if err != nil {
+		return Preview{}, err
+	}
+	return Preview{System: t.comp.System, Parts: t.parts, Assembly: t.assembly, Signature: t.sig}, nil
+}
+
+// Tools lists the tools that the next send would offer, in wire order.
+func (s *Session) Tools(ctx context.Context) ([]tools.Info, error) {
+	t, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var infos []tools.Info
+	for _, w := range t.wire {
+		if tool, ok := t.tools.Lookup(w.Name); ok {
+			infos = append(infos, tool.Info())
+		}
+	}
+	return infos, nil
+}
+
+// A CallResult is the result of a single call.
+type CallResult struct {
+	tools.Result
+	Refused bool // nobody was there to allow it
+}
+
+// Call runs one tool as a turn would: checked, under the rules of the session,
+// without a model. Unless there is such a tool and its input is right, the
+// error says why.
+func (s *Session) Call(ctx context.Context, name string, input json.RawMessage) (CallResult, error) {
+	t, err := s.look(ctx)
+	if err != nil {
+		return CallResult{}, err
+	}
+	c := &call{Call: thread.Call{ID: "call", Name: name, Args: string(input)}}
+	if t.screen(c); c.refused != nil {
+		return CallResult{}, fmt.Errorf("%s", c.refused.Text)
+	}
+	c.info = c.tool.Info()
+	r := t.perform(ctx, c)
+	if ctx.Err() != nil {
+		return CallResult{}, ctx.Err()
+	}
+	return CallResult{r, c.unasked}, nil
+}
+
+// look freezes what the next send would depend on. What happens in it is told to
+// nobody.
+func (s *Session) look(ctx context.Context) (*turn, error) {
+	nobody := &watcher{
+		sink:   event.SinkFunc(func(event.Event) error { return nil }),
+		cancel: func(error) {},
+	}
+	t := newTurn(s, s.Choice(), Input{}, nobody)
+	return t, t.freeze(ctx)
+}
