@@ -11,6 +11,8 @@ package langchain
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"strconv"
 	"strings"
 
@@ -209,14 +211,28 @@ func (a *adapter) failure(ctx context.Context, err error, began bool) error {
 		e.Kind, e.Message, e.Err = model.Canceled, "the request was cancelled", context.Cause(ctx)
 		return e
 	}
+	e.Kind = a.kind(err)
+	return e
+}
+
+// kind finds the kind of an error. Beside the errors of the network, langchaingo's
+// models have nothing but sentences, which its own mapper and this one look into.
+func (a *adapter) kind(err error) model.Kind {
 	known, ok := errors.AsType[*llms.Error](err)
 	if !ok {
-		// Its texts are all that such an error has.
 		known, ok = errors.AsType[*llms.Error](llms.NewErrorMapper(a.o.Provider).Map(err))
 	}
-	e.Kind = model.Unknown
-	if ok {
-		e.Kind = kind(known.Code)
+	if ok && known.Code != llms.ErrCodeUnknown {
+		return kind(known.Code)
 	}
-	return e
+	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.ErrUnexpectedEOF) {
+		return model.Connection
+	}
+	text := strings.ToLower(err.Error())
+	for _, sign := range []string{"network error", "connection re", "unexpected eof", "broken pipe"} {
+		if strings.Contains(text, sign) {
+			return model.Connection
+		}
+	}
+	return model.Unknown
 }

@@ -1,0 +1,319 @@
+package langchain_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/langchain"
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+)
+
+// foreign is a function as a model of langchaingo.
+type foreign func(ctx context.Context, msgs []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error)
+
+func (f foreign) GenerateContent(ctx context.Context, msgs []llms.MessageContent, opts ...llms.CallOption) (*llms.ContentResponse, error) {
+	var o llms.CallOptions
+	for _, set := range opts {
+		set(&o)
+	}
+	return f(ctx, msgs, o)
+}
+
+func (f foreign) Call(ctx context.Context, prompt string, opts ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, f, prompt, opts...)
+}
+
+// chunks streams texts and ends with an answer.
+func chunks(resp *llms.ContentResponse, texts ...string) foreign {
+	return func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		for _, text := range texts {
+			if o.StreamingFunc == nil {
+				break
+			}
+			if err := o.StreamingFunc(ctx, []byte(text)); err != nil {
+				return nil, err
+			}
+		}
+		return resp, nil
+	}
+}
+
+func choices(cs ...*llms.ContentChoice) *llms.ContentResponse {
+	return &llms.ContentResponse{Choices: cs}
+}
+
+func toolCall(id, name, args string) llms.ToolCall {
+	return llms.ToolCall{ID: id, FunctionCall: &llms.FunctionCall{Name: name, Arguments: args}}
+}
+
+// typed is a call as it stands in a reply.
+func typed(id, name, args string) llms.ToolCall {
+	c := toolCall(id, name, args)
+	c.Type = "function"
+	return c
+}
+
+func TestAnswer(t *testing.T) {
+	const leak = `[{"id":"call_a","type":"function","function":{"name":"read","arguments":""}}]`
+	tests := []struct {
+		name   string
+		m      foreign
+		o      langchain.Options
+		events []model.Event
+		want   *model.Reply
+	}{
+		{
+			"tool calls that leak into the text are dropped",
+			chunks(choices(&llms.ContentChoice{Content: "Hi", StopReason: "tool_calls", ToolCalls: []llms.ToolCall{toolCall("a", "read", "{}")}}), "H", "", leak, "i"),
+			langchain.Options{},
+			[]model.Event{model.Text("H"), model.Text("i"), model.ToolStart{ID: "a", Name: "read"}, model.ToolArgs{Fragment: "{}"}},
+			&model.Reply{Stop: model.StopTools, RawStop: "tool_calls", Parts: []llms.ContentPart{llms.TextContent{Text: "Hi"}, typed("a", "read", "{}")}},
+		},
+		{
+			"text that was lost in the stream comes at the end",
+			chunks(choices(&llms.ContentChoice{Content: "Hello", StopReason: "stop"}), "He"),
+			langchain.Options{},
+			[]model.Event{model.Text("He"), model.Text("llo")},
+			&model.Reply{Stop: model.StopEnd, RawStop: "stop", Parts: []llms.ContentPart{llms.TextContent{Text: "Hello"}}},
+		},
+		{
+			"one choice for each block is one answer",
+			chunks(choices(
+				&llms.ContentChoice{Content: "Look:", GenerationInfo: map[string]any{"ThinkingContent": "hm", "InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
+				&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("", "a", "{}")}, GenerationInfo: map[string]any{"InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
+				&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("x", "b", "[")}, StopReason: "tool_use", GenerationInfo: map[string]any{"InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
+			)),
+			langchain.Options{Provider: "bedrock", WholeWithTools: true},
+			[]model.Event{
+				model.Think("hm"), model.Text("Look:"),
+				model.ToolStart{Index: 0, ID: "call_0", Name: "a"}, model.ToolArgs{Index: 0, Fragment: "{}"},
+				model.ToolStart{Index: 1, ID: "x", Name: "b"}, model.ToolArgs{Index: 1, Fragment: "["},
+			},
+			&model.Reply{Stop: model.StopTools, RawStop: "tool_use", Usage: model.Usage{Input: 8, Output: 2, CacheRead: 3, Known: true}, Parts: []llms.ContentPart{
+				model.Reasoning{TextContent: llms.TextContent{Text: "hm"}, Provider: "bedrock"},
+				llms.TextContent{Text: "Look:"}, typed("call_0", "a", "{}"), typed("x", "b", "["),
+			}},
+		},
+		{
+			"usage of OpenAI", chunks(choices(&llms.ContentChoice{Content: "x", StopReason: "length", GenerationInfo: map[string]any{
+				"PromptTokens": 9, "PromptCachedTokens": 4, "CompletionTokens": 3, "ReasoningTokens": 1}})),
+			langchain.Options{},
+			[]model.Event{model.Text("x")},
+			&model.Reply{Stop: model.StopLength, RawStop: "length", Parts: []llms.ContentPart{llms.TextContent{Text: "x"}}, Usage: model.Usage{Input: 9, Output: 3, CacheRead: 4, Reasoning: 1, Known: true}},
+		},
+		{
+			"a refusal without text", chunks(choices(&llms.ContentChoice{StopReason: "content_filter"})),
+			langchain.Options{}, nil, &model.Reply{Stop: model.StopRefusal, RawStop: "content_filter"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			events, got, err := modeltest.Collect(t.Context(), langchain.Wrap(tt.m, tt.o), modeltest.Ask("go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.events, events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("reply (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRequest(t *testing.T) {
+	half := 0.5
+	req := modeltest.Ask("go")
+	req.MaxTokens, req.Temperature, req.JSON, req.NoTools, req.Effort = 7, &half, true, true, model.EffortHigh
+	req.Messages = append(req.Messages,
+		llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+			model.Reasoning{TextContent: llms.TextContent{Text: "secret thought"}},
+			llms.TextContent{}, model.Extra{ToolCall: toolCall("a", "read", "{}")}, toolCall("b", "read", "{}"),
+		}},
+		llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
+			model.ToolResult{ToolCallResponse: llms.ToolCallResponse{ToolCallID: "a", Content: "fine"}},
+			model.ToolResult{ToolCallResponse: llms.ToolCallResponse{ToolCallID: "b", Content: "no"}, IsError: true},
+		}},
+	)
+	var got []llms.MessageContent
+	var o llms.CallOptions
+	m := foreign(func(_ context.Context, msgs []llms.MessageContent, opts llms.CallOptions) (*llms.ContentResponse, error) {
+		got, o = msgs, opts
+		return choices(&llms.ContentChoice{Content: "x"}), nil
+	})
+	if _, _, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{}), req); err != nil {
+		t.Fatal(err)
+	}
+	want := []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeSystem, "You are under test."),
+		llms.TextParts(llms.ChatMessageTypeHuman, "go"),
+		{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{toolCall("a", "read", "{}"), toolCall("b", "read", "{}")}},
+		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "a", Content: "fine"}}},
+		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "b", Content: "ERROR: no"}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	thinking := llms.GetThinkingConfig(&o)
+	if o.MaxTokens != 7 || o.Temperature != 0.5 || !o.JSONMode || o.ToolChoice != "none" || len(o.Tools) != 2 || thinking == nil || thinking.Mode != llms.ThinkingModeHigh {
+		t.Errorf("options = %+v", o)
+	}
+	if schema, ok := o.Tools[0].Function.Parameters.(map[string]any); !ok || schema["type"] != "object" {
+		t.Errorf("schema = %v, want a map", o.Tools[0].Function.Parameters)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		err  error
+		want model.Kind
+	}{
+		{llms.NewError(llms.ErrCodeTokenLimit, "p", "too much"), model.TokenLimit},
+		{errors.New("API returned unexpected status code: 429: slow down"), model.RateLimit},
+		{errors.New("status 401: unauthorized"), model.Auth},
+		{errors.New("503 service unavailable"), model.Overloaded},
+		{errors.New("network error: failed to reach API server"), model.Connection},
+		{io.ErrUnexpectedEOF, model.Connection},
+		{errors.New("a riddle"), model.Unknown},
+		{nil, model.Unknown},
+	}
+	for _, tt := range tests {
+		m := foreign(func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error) {
+			return nil, tt.err
+		})
+		_, _, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{Provider: "p"}), modeltest.Ask("go"))
+		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != tt.want || e.Provider != "p" || e.Partial || tt.err != nil && !errors.Is(err, tt.err) {
+			t.Errorf("%v gives %+v, want kind %q", tt.err, err, tt.want)
+		}
+	}
+}
+
+func TestEmptyAnswer(t *testing.T) {
+	m := chunks(choices(&llms.ContentChoice{StopReason: "stop"}))
+	_, _, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{}), modeltest.Ask("go"))
+	if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Malformed {
+		t.Errorf("error = %v, want a malformed answer", err)
+	}
+}
+
+func TestBrokenAnswerIsPartial(t *testing.T) {
+	m := foreign(func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		if err := o.StreamingFunc(ctx, []byte("half")); err != nil {
+			return nil, err
+		}
+		return nil, io.ErrUnexpectedEOF
+	})
+	_, r, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{}), modeltest.Ask("go"))
+	e, ok := errors.AsType[*model.Error](err)
+	if want := []llms.ContentPart{llms.TextContent{Text: "half"}}; !ok || !e.Partial || !cmp.Equal(want, r.Parts) {
+		t.Errorf("error %v with %+v, want a partial one with the text", err, r)
+	}
+}
+
+func TestSinkEndsTheRequest(t *testing.T) {
+	gone := errors.New("nobody watches")
+	m := foreign(func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		for {
+			if err := o.StreamingFunc(ctx, []byte("x")); err != nil {
+				return nil, err
+			}
+		}
+	})
+	n := 0
+	_, err := langchain.Wrap(m, langchain.Options{}).Stream(t.Context(), modeltest.Ask("go"), func(model.Event) error {
+		if n++; n == 3 {
+			return gone
+		}
+		return nil
+	})
+	if err != gone || n != 3 {
+		t.Errorf("error = %v after %d pieces, want the sink's after 3", err, n)
+	}
+}
+
+func TestCallbackFromAnotherGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := foreign(func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+			done := make(chan error)
+			go func() { done <- o.StreamingFunc(ctx, []byte("x")) }()
+			return choices(&llms.ContentChoice{Content: "x"}), <-done
+		})
+		events, _, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{}), modeltest.Ask("go"))
+		if err != nil || !cmp.Equal([]model.Event{model.Text("x")}, events) {
+			t.Errorf("events = %v (%v)", events, err)
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := foreign(func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+			<-ctx.Done()
+			return nil, errors.New("some words about a closed connection")
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _, err := modeltest.Collect(ctx, langchain.Wrap(m, langchain.Options{}), modeltest.Ask("go"))
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v, want a cancelled request", err)
+		}
+	})
+}
+
+// TestOpenAI runs a provider of langchaingo itself against the strict server.
+func TestOpenAI(t *testing.T) {
+	open := func(t *testing.T, replies ...modeltest.Reply) (model.Streamer, *modeltest.Server) {
+		t.Helper()
+		s := modeltest.New(t, replies...)
+		m, err := openai.New(openai.WithBaseURL(s.OpenAI()), openai.WithToken("k"), openai.WithModel("m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return langchain.Wrap(m, langchain.Options{Provider: "openai"}), s
+	}
+	t.Run("a turn with calls and results", func(t *testing.T) {
+		m, s := open(t,
+			modeltest.Reply{Text: []string{"I ", "look."}, Tools: []modeltest.Tool{{ID: "call_a", Name: "read", Args: `{"path":"a"}`}, {ID: "call_b", Name: "grep", Args: `{"path":"b"}`}}},
+			modeltest.Reply{Text: []string{"Done."}},
+		)
+		req := modeltest.Ask("go")
+		events, r, err := modeltest.Collect(t.Context(), m, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, e := range events {
+			if p, ok := e.(model.Text); ok {
+				text.WriteString(string(p))
+			}
+		}
+		if text.String() != "I look." || r.Stop != model.StopTools {
+			t.Errorf("streamed %q, stop %q; want the text alone and the calls", text.String(), r.Stop)
+		}
+		req.Messages = append(req.Messages, modeltest.Results(r, "one", "two")...)
+		if _, r, err = modeltest.Collect(t.Context(), m, req); err != nil || !cmp.Equal([]llms.ContentPart{llms.TextContent{Text: "Done."}}, r.Parts) {
+			t.Errorf("second answer = %+v (%v)", r, err)
+		}
+		if rejected := s.Rejected(); len(rejected) > 0 {
+			t.Errorf("the server refused: %q", rejected)
+		}
+	})
+	t.Run("a rate limit", func(t *testing.T) {
+		m, _ := open(t, modeltest.Reply{Status: 429, Error: "slow down"})
+		_, _, err := modeltest.Collect(t.Context(), m, modeltest.Ask("go"))
+		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.RateLimit {
+			t.Errorf("error = %v, want a rate limit", err)
+		}
+	})
+}
