@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 )
 
 const (
@@ -25,7 +26,7 @@ type frameReader struct {
 }
 
 func newFrameReader(r io.Reader, limit int) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, readSize), max: limit, bom: true}
+	return &frameReader{r: bufio.NewReaderSize(r, readSize), max: min(limit, math.MaxInt32), bom: true}
 }
 
 // next returns the next line that is not blank, without the white space around
@@ -47,23 +48,25 @@ func (f *frameReader) next() ([]byte, error) {
 
 // line reads up to and including a line feed or the end of the input.
 func (f *frameReader) line() ([]byte, error) {
-	var line []byte
-	tooLong := false
+	var parts [][]byte // joined once, since growing a long line copies it often
+	n, most := 0, f.max+len("\r\n")
 	for {
 		part, err := f.r.ReadSlice('\n')
-		if !tooLong {
-			line = append(line, part...)
-			if len(bytes.TrimRight(line, "\r\n")) > f.max {
-				tooLong = true
-				line = bytes.Clone(line[:min(prefixLen, len(line))])
-			}
+		if n <= most { // beyond that it is too long anyway
+			parts = append(parts, bytes.Clone(part))
+			n += len(part)
 		}
 		if err == bufio.ErrBufferFull {
 			continue
 		}
 		f.err = err
-		if tooLong {
-			return line, errTooLong
+		line := parts[0]
+		if len(parts) > 1 && n <= most {
+			line = bytes.Join(parts, nil)
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(line) > f.max || n > most {
+			return bytes.Clone(line[:min(prefixLen, len(line))]), errTooLong
 		}
 		return line, nil
 	}

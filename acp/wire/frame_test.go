@@ -102,7 +102,7 @@ func FuzzFrameReader(f *testing.F) {
 		// however the input arrives.
 		var want []string
 		for i, line := range bytes.Split(in, []byte("\n")) {
-			tooLong := len(bytes.TrimRight(line, "\r")) > limit
+			tooLong := len(bytes.TrimSuffix(line, []byte("\r"))) > limit
 			if i == 0 {
 				line = bytes.TrimPrefix(line, []byte("\ufeff"))
 			}
