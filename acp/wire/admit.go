@@ -7,25 +7,25 @@ import (
 
 // request admits r and starts it.
 func (c *Conn) request(ctx context.Context, r *Request) {
-	ctx, r.cancel = context.WithCancelCause(ctx)
+	own, cancel := context.WithCancelCause(ctx)
+	r.cancel = cancel
 	r.begun = make(chan struct{})
 	if err := c.register(r); err != nil {
-		r.cancel(nil)
+		cancel(nil)
 		c.refuse(ctx, r.ID, err)
 		return
 	}
-	var queue string
-	admitted := c.guard(r.Method, func() { queue = c.h.Admit(r) })
-	prev := c.enqueue(r, queue)
-	go c.run(ctx, r, queue, prev, admitted)
+	admitted := c.guard(r.Method, func() { r.queue = c.h.Admit(r) })
+	c.enqueue(r)
+	go c.run(own, r, admitted)
 }
 
-// run answers r as soon as prev is closed, unless it is nil. It is owned by
-// Serve, which waits until all requests have ended.
-func (c *Conn) run(ctx context.Context, r *Request, queue string, prev <-chan struct{}, admitted bool) {
-	defer c.end(r, queue)
-	if prev != nil {
-		<-prev
+// run answers r when its turn has come. Serve waits until all requests have
+// ended.
+func (c *Conn) run(ctx context.Context, r *Request, admitted bool) {
+	defer c.end(r)
+	if r.prev != nil {
+		<-r.prev
 	}
 	var b *buffer
 	if admitted {
@@ -108,27 +108,25 @@ func (c *Conn) inFlight(key string) bool {
 	return c.requests[key] != nil
 }
 
-// enqueue makes r the last request of the queue, and returns what is closed
-// when r may begin; nil if it may at once.
-func (c *Conn) enqueue(r *Request, queue string) (prev <-chan struct{}) {
-	if queue == "" {
-		return nil
+// enqueue makes r the last request of its queue.
+func (c *Conn) enqueue(r *Request) {
+	if r.queue == "" {
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	prev = c.queues[queue]
-	c.queues[queue] = r.begun
-	return prev
+	r.prev = c.queues[r.queue]
+	c.queues[r.queue] = r.begun
 }
 
 // end closes what is left of r.
-func (c *Conn) end(r *Request, queue string) {
+func (c *Conn) end(r *Request) {
 	r.Release()
 	r.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.queues[queue] == r.begun {
-		delete(c.queues, queue)
+	if c.queues[r.queue] == r.begun {
+		delete(c.queues, r.queue)
 	}
 	c.open--
 	if c.stopped && c.open == 0 {

@@ -14,14 +14,14 @@ import (
 type Options struct {
 	Log         zerolog.Logger
 	MaxFrame    int           // bytes of an incoming line; a longer one is answered with an error; default 64 MiB
-	QueueBytes  int           // of output that waits to be written; default 256 KiB
-	QueueFrames int           // of output that wait to be written; default 1024
+	QueueBytes  int           // of output that waits while as much is being written; default 256 KiB
+	QueueFrames int           // of output that wait while as many are being written; default 1024
 	MaxRequests int           // that may be open at once; more are refused; default 10000
 	Drain       time.Duration // for open requests after the end of input; default 10 min
 	Grace       time.Duration // for open requests after they were cancelled; default 5 s
 
-	// EndOfInput is called once when the input has ended, before open requests
-	// are waited for. Open calls have been failed by then. It must not block.
+	// EndOfInput is called once when the input has ended, just before open calls
+	// fail and open requests are waited for. It must not block.
 	EndOfInput func()
 }
 

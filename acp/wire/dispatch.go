@@ -54,10 +54,9 @@ func (c *Conn) dispatch(ctx context.Context, line []byte) {
 	r, err := newRequest(e)
 	switch {
 	case err != nil:
-		c.refuse(ctx, r.ID, err)
+		c.refuse(ctx, e.id, err)
 	case e.id != nil && c.inFlight(r.key):
-		// The id belongs to the other request, whose own answer is to come.
-		c.refuse(ctx, nil, InvalidRequest("invalid request: id %.100s is in use by another request", r.ID))
+		c.refuse(ctx, e.id, InvalidRequest("invalid request: id %.100s is in use by another request", r.ID))
 	case e.id != nil:
 		c.request(ctx, r)
 	case r.Method == methodCancel:
@@ -67,29 +66,26 @@ func (c *Conn) dispatch(ctx context.Context, line []byte) {
 	}
 }
 
-// newRequest returns the request or the notification in e. With an error it has
-// an ID if e has a usable one.
+// newRequest returns the request or the notification in e.
 func newRequest(e envelope) (*Request, *Error) {
-	r := &Request{}
-	key, ok := idKey(e.id)
-	if ok {
-		r.ID, r.key = e.id, key
-	}
 	if string(e.version) != `"2.0"` {
-		return r, InvalidRequest(`invalid request: member "jsonrpc" must be "2.0"`)
+		return nil, InvalidRequest(`invalid request: member "jsonrpc" must be "2.0"`)
 	}
+	key, ok := idKey(e.id)
 	if e.id != nil && !ok {
-		return r, InvalidRequest(`invalid request: member "id" must be a string or a number`)
+		return nil, InvalidRequest(`invalid request: member "id" must be a string or a number`)
 	}
-	if r.Method, ok = unquote(e.method); !ok {
-		return r, InvalidRequest(`invalid request: member "method" must be a string`)
+	method, ok := unquote(e.method)
+	if !ok {
+		return nil, InvalidRequest(`invalid request: member "method" must be a string`)
 	}
+	r := &Request{ID: e.id, Method: method, key: key}
 	switch {
 	case e.params == nil || isNull(e.params):
 	case e.params[0] == '{' || e.params[0] == '[':
 		r.Params = e.params
 	default:
-		return r, InvalidParams("params must be an object")
+		return nil, InvalidParams("params must be an object")
 	}
 	return r, nil
 }
@@ -106,16 +102,17 @@ func (c *Conn) dispatchTooLong(ctx context.Context, beginning []byte) {
 		c.answered(e)
 		return
 	}
-	var id json.RawMessage
-	if key, ok := idKey(e.id); ok && !c.inFlight(key) {
-		id = e.id
-	}
-	c.refuse(ctx, id, InvalidRequest("invalid request: the line is longer than %d bytes", c.o.MaxFrame))
+	c.refuse(ctx, e.id, InvalidRequest("invalid request: the line is longer than %d bytes", c.o.MaxFrame))
 }
 
-// refuse answers the request with the given id, which is null if empty. It
-// waits only while more than twice the usual amount of output waits.
+// refuse answers a message with the given id, if there is one. The response has
+// the id null if that is none that a request can have, or if it belongs to a
+// request in flight, whose one answer is still to come. It waits only while
+// more than twice the usual amount of output waits.
 func (c *Conn) refuse(ctx context.Context, id json.RawMessage, err *Error) {
+	if key, ok := idKey(id); !ok || c.inFlight(key) {
+		id = nil
+	}
 	if c.w.put(ctx.Done(), entry{buf: c.response(id, nil, err)}, 2) != nil {
 		c.o.Log.Debug().Int("code", err.Code).Msg("connection ended before a refusal was sent")
 	}

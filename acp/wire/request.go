@@ -34,8 +34,10 @@ type Request struct {
 
 	key    string // identifies ID among the requests in flight
 	cancel context.CancelCauseFunc
-	begun  chan struct{} // closed when the successor in the queue may begin
-	once   sync.Once     // for closing begun
+	queue  string
+	prev   <-chan struct{} // begun of the predecessor in the queue; nil without one
+	begun  chan struct{}   // closed when the successor in the queue may begin
+	once   sync.Once       // for closing begun
 
 	mu    sync.Mutex // guards after
 	after []func()

@@ -22,7 +22,7 @@ const (
 // It may be called once. It returns when all requests have ended and all that
 // was sent has been written; how long that takes is bounded (R-ACP-05, -07):
 //
-//   - At the end of the input, calls fail, [Options.EndOfInput] is called, and
+//   - At the end of the input, [Options.EndOfInput] is called, calls fail, and
 //     open requests get the drain time to finish while the output has a reader.
 //     The result is nil, or the error that ended the input.
 //   - If ctx ends, before or after that, open requests are cancelled and get the
@@ -72,10 +72,10 @@ func (c *Conn) accept(ctx context.Context, reader *task) error {
 // more for whom to wait.
 func (c *Conn) drain(ctx context.Context) error {
 	c.stop()
-	c.failCalls(ErrEndOfInput)
 	if c.o.EndOfInput != nil {
 		c.guard("", c.o.EndOfInput)
 	}
+	c.failCalls(ErrEndOfInput)
 	limit := time.NewTimer(c.o.Drain)
 	defer limit.Stop()
 	look := time.NewTicker(hangUpInterval)
