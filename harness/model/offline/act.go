@@ -89,10 +89,11 @@ func (c command) next(t turn) step {
 		return c.plan(t)
 	}
 	todo := c.calls(t)
-	if len(t.results) >= len(todo) || t.results != nil && t.results[len(t.results)-1].isError {
+	done := len(t.results)
+	if done >= len(todo) || done > 0 && t.results[done-1].isError && !todo[done-1].try {
 		return step{text: c.report(t)}
 	}
-	want := todo[len(t.results)]
+	want := todo[done]
 	tool, ok := t.tool(want.names...)
 	switch {
 	case !ok:
@@ -119,6 +120,7 @@ type wish struct {
 	names []string // of tools, the first that is offered is called
 	say   string
 	raw   string // the arguments as they are
+	try   bool   // a failure does not end the request
 	args  func(p map[string]json.RawMessage) map[string]any
 }
 
@@ -140,10 +142,11 @@ func (c command) calls(t turn) []wish {
 		return []wish{{names: []string{"bash"}, say: "I run the command.\n\n", args: fill("command", c.subject, "command", "cmd")}}
 	case "write":
 		write := wish{names: []string{"write"}, say: "I write `" + c.subject + "`.\n\n", args: both(file, fill("content", c.content, "content", "text"))}
-		if _, ok := t.tool("glob"); !ok {
+		if _, ok := t.tool("glob"); !ok || path.IsAbs(c.subject) {
 			return []wish{write}
 		}
-		look := wish{names: []string{"glob"}, say: "I look whether `" + c.subject + "` exists.\n\n", args: fill("pattern", path.Clean(c.subject), "pattern", "glob")}
+		look := wish{names: []string{"glob"}, say: "I look whether `" + c.subject + "` exists.\n\n", try: true,
+			args: fill("pattern", literal.Replace(path.Clean(c.subject)), "pattern", "glob")}
 		if len(t.results) > 0 && !names(t.results[0].text, c.subject) {
 			return []wish{look, write}
 		}
@@ -157,6 +160,9 @@ func (c command) calls(t turn) []wish {
 	}
 	return []wish{{names: []string{c.subject}, say: "I call `" + c.subject + "`.\n\n", raw: cmp.Or(c.content, "{}"), args: nothing}}
 }
+
+// literal quotes what has a meaning in the pattern of a path.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
 // names reports whether one of the lines of a list is file.
 func names(list, file string) bool {

@@ -140,6 +140,18 @@ func TestWriteReadsAFileThatExists(t *testing.T) {
 	}
 }
 
+func TestWriteGoesOnWhenItCannotLook(t *testing.T) {
+	c := conversation{
+		tools:   []string{"read", "write", "glob"},
+		results: map[string]model.ToolResult{"glob": result("no such directory", true)},
+	}
+	calls, _ := c.run(t, "write new/[a].txt: hi")
+	want := []string{`glob {"pattern":"new/\\[a\\].txt"}`, `write {"content":"hi\n","file_path":"new/[a].txt"}`}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 func TestFailureEndsTheRequest(t *testing.T) {
 	c := conversation{
 		tools:   []string{"read", "edit"},
