@@ -167,10 +167,8 @@ func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, e
 		r.After(func() { close(c.ready) })
 		return initializeResult(c.o), nil
 	}
-	select {
-	case <-c.ready: // nothing is answered before initialize is
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := c.awaitReady(ctx); err != nil {
+		return nil, err
 	}
 	switch r.Method {
 	case acpsdk.AgentMethodAuthenticate:
@@ -186,6 +184,22 @@ func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, e
 		return nil, noSession(r.Params)
 	}
 	return serve(a.s, ctx, r, a.turn)
+}
+
+// awaitReady waits for the answer to initialize, before which nothing else is
+// answered. Once that is out, the end of ctx is for the request to deal with.
+func (c *conn) awaitReady(ctx context.Context) error {
+	select {
+	case <-c.ready:
+		return nil
+	default:
+	}
+	select {
+	case <-c.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // sessionMethods are the requests that concern an open session.

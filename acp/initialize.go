@@ -17,11 +17,10 @@ const authNone = "none-needed"
 // A client is what the client has said of itself (R-ACP-11).
 type client struct {
 	name, version string
-	readFile      bool   // fs/read_text_file
-	writeFile     bool   // fs/write_text_file
-	notices       bool   // the update "notice"
-	terminal      bool   // live output of commands in _meta.terminal_output
-	locale        string // language tag, "" if it did not say
+	readFile      bool // fs/read_text_file
+	writeFile     bool // fs/write_text_file
+	notices       bool // the update "notice"
+	terminal      bool // live output of commands in _meta.terminal_output
 }
 
 // initialize notes what the client says of itself. The caller holds c.mu.
@@ -58,7 +57,6 @@ func readClient(params json.RawMessage) (*client, error) {
 		writeFile: files.flag("writeTextFile"),
 		notices:   caps.object("session").object("notices") != nil,
 		terminal:  caps.object("_meta").flag("terminal_output"),
-		locale:    p.meta().text("locale"),
 	}, nil
 }
 

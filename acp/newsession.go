@@ -33,6 +33,9 @@ func (c *conn) newSession(ctx context.Context, r *wire.Request, s *session) (any
 	if s.h != nil {
 		return nil, invalid(wishField, "is %.100q, which is taken", s.id)
 	}
+	if err := harness.CheckID(s.id); err != nil {
+		return nil, openFailure(s.id, err)
+	}
 	p, err := readNew(r.Params)
 	if err != nil {
 		return nil, err
@@ -83,7 +86,7 @@ const wishField = `_meta["` + v1.Namespace + `"].sessionId`
 func openFailure(id string, err error) error {
 	switch {
 	case errors.Is(err, harness.ErrBadID):
-		return invalid(wishField, "is %.100q; an id has letters, digits, dots, dashes and underscores, and is not . or ..", id)
+		return invalid(wishField, "is %.100q; an id has up to 200 letters, digits, dots, hyphens and underscores, and is not . or ..", id)
 	case errors.Is(err, harness.ErrTaken):
 		return invalid(wishField, "is %.100q, which is taken", id)
 	}

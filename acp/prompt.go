@@ -115,8 +115,10 @@ func (rs *repeats) leave(a *answer, result any, err error) {
 func (a *answer) wait(ctx context.Context) (any, error) {
 	select {
 	case <-a.ready:
-		return a.result, a.err
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
 		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
 	}
+	return a.result, a.err
 }

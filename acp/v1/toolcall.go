@@ -33,6 +33,9 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 	if c.final {
 		return nil
 	}
+	if ev.Title == c.title {
+		ev.Title = "" // the client has it
+	}
 	c.title = cmp.Or(ev.Title, c.title, ev.Name, "tool call")
 	c.kind = cmp.Or(ev.Kind, c.kind, tools.KindOther)
 
@@ -120,7 +123,11 @@ func (e *Encoder) content(c *call, ev event.ToolCall) []any {
 	if ev.Text == "" || c.diffs && ev.Status != event.Failed {
 		return nil
 	}
-	return []any{textContent(display(c.kind, ev.Text))}
+	text := ev.Text
+	if ev.Status != event.Failed || strings.Contains(text, "\n") { // one line of a failure is a sentence
+		text = display(c.kind, text)
+	}
+	return []any{textContent(text)}
 }
 
 // Question returns the tool call of a permission request. It says everything

@@ -1,0 +1,221 @@
+package acp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/tmc/langchaingo/llms"
+	"golang.org/x/tools/txtar"
+
+	"github.com/lorimer-dev/lorimer/acp"
+	"github.com/lorimer-dev/lorimer/acp/acptest"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/script"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
+	"github.com/lorimer-dev/lorimer/tools/workspace/local"
+)
+
+var update = flag.Bool("update", false, "write what the agent says into the transcripts")
+
+// A rig is a server with a real harness, real file tools and a model that says
+// what the test wrote.
+type rig struct {
+	model   string // lines of the script model
+	streams model.Streamer
+	waiting int
+	chosen  bool
+	notices []string
+	start   func(context.Context) error // runs first when the backend is made
+	runner  workspace.Runner
+	log     io.Writer
+	seen    *recorder // keeps the requests that the model got
+}
+
+// serve returns the agent.
+func (r rig) serve(tb testing.TB) acptest.Serve {
+	return acp.New(acp.Options{
+		Version: "test",
+		Log:     zerolog.New(orDiscard(r.log)),
+		Start: func(ctx context.Context) (*acp.Backend, error) {
+			if r.start != nil {
+				if err := r.start(ctx); err != nil {
+					return nil, err
+				}
+			}
+			return r.backend(tb), nil
+		},
+	}).Serve
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+func (r rig) backend(tb testing.TB) *acp.Backend {
+	prompts, err := prompt.New(prompt.Options{})
+	if err != nil {
+		tb.Error(err)
+	}
+	s, err := script.Parse(strings.NewReader(r.model), "model")
+	if err != nil {
+		tb.Error(err)
+	}
+	open := s.Open
+	if r.streams != nil {
+		open = func(context.Context) (model.Streamer, error) { return r.streams, nil }
+	}
+	if r.seen != nil {
+		inner := open
+		open = func(ctx context.Context) (model.Streamer, error) {
+			st, err := inner(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &recording{st, r.seen}, nil
+		}
+	}
+	now := func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
+	engine := harness.New(harness.Options{
+		Threads:  memory.New(now),
+		Settings: settings{open: open},
+		Prompts:  prompts,
+		Now:      now,
+		Waiting:  r.waiting,
+		Tools: func(sc harness.Scope) []tools.Tool {
+			return []tools.Tool{
+				workspace.NewRead(sc.FS, sc.Seen), workspace.NewWrite(sc.FS, sc.Seen), workspace.NewEdit(sc.FS, sc.Seen),
+				workspace.NewBash(sc.FS, sc.Runner, workspace.BashOptions{}),
+			}
+		},
+	})
+	return &acp.Backend{
+		Engine:  engine,
+		Chosen:  r.chosen,
+		Notices: r.notices,
+		Open: func(_ context.Context, d acp.Dirs) (acp.Workspace, error) {
+			disk, err := local.Open(d.Cwd, d.More...)
+			if err != nil {
+				return acp.Workspace{}, err
+			}
+			return acp.Workspace{FS: disk, Runner: r.runner, Close: disk.Close}, nil
+		},
+	}
+}
+
+// settings choose between two models that are the same.
+type settings struct {
+	open func(context.Context) (model.Streamer, error)
+}
+
+var models = []model.Descriptor{
+	{Kind: "script", Provider: "script", ID: "one", Window: 1000, Images: true, Thinks: true},
+	{Kind: "script", Provider: "script", ID: "two", Window: 1000},
+}
+
+func (s settings) Freeze(_ context.Context, c harness.Choice) (harness.Snapshot, error) {
+	for _, m := range models {
+		if m.Ref() == c.Model {
+			return harness.Snapshot{Model: m, Open: s.open}, nil
+		}
+	}
+	return harness.Snapshot{}, &model.Error{Kind: model.Unavailable, Message: "no such model"}
+}
+
+func (s settings) Models(context.Context) ([]model.Descriptor, error) { return models, nil }
+
+func (s settings) Default(context.Context) (harness.Choice, error) {
+	return harness.Choice{Model: models[0].Ref()}, nil
+}
+
+// A recorder keeps requests to the model.
+type recorder struct{ requests []*model.Request }
+
+type recording struct {
+	model.Streamer
+	r *recorder
+}
+
+func (r *recording) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	r.r.requests = append(r.r.requests, req)
+	return r.Streamer.Stream(ctx, req, sink)
+}
+
+// runnerFunc is a function as a [workspace.Runner].
+type runnerFunc func(context.Context, workspace.Command) (workspace.Exit, error)
+
+func (f runnerFunc) Run(ctx context.Context, c workspace.Command) (workspace.Exit, error) {
+	return f(ctx, c)
+}
+
+// talkative runs any command by printing its line, a second at a time, and then
+// ends with exit code 3.
+var talkative = runnerFunc(func(ctx context.Context, c workspace.Command) (workspace.Exit, error) {
+	for _, word := range strings.Fields(c.Line) {
+		c.Output([]byte(word + "\n"))
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return workspace.Exit{Code: -1, Signal: "SIGTERM"}, ctx.Err()
+		}
+	}
+	return workspace.Exit{Code: 3}, nil
+})
+
+// TestTranscripts plays the conversations in testdata. A file "model" is the
+// script of the model, "notices" what the backend wants to be told.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			acptest.Transcript(t, file, t.TempDir(), *update, func(ar *txtar.Archive) acptest.Serve {
+				r := rig{runner: talkative}
+				for _, f := range ar.Files {
+					switch f.Name {
+					case "model":
+						r.model = string(f.Data)
+					case "notices":
+						r.notices = strings.Split(string(bytes.TrimSpace(f.Data)), "\n")
+					}
+				}
+				return r.serve(t)
+			})
+		})
+	}
+}
+
+// streamFunc is a function as a [model.Streamer]; its answer is what it has told
+// the sink.
+type streamFunc func(ctx context.Context, sink func(model.Event) error) error
+
+func (f streamFunc) Stream(ctx context.Context, _ *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	if err := f(ctx, sink); err != nil {
+		return nil, err
+	}
+	return &model.Reply{Stop: model.StopEnd}, nil
+}
+
+func (streamFunc) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (streamFunc) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return "", errors.ErrUnsupported
+}
