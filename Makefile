@@ -1,0 +1,55 @@
+# The commands that people type. .ci/run is what must pass before a change goes in.
+
+FUZZTIME ?= 10s
+PLATFORMS = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: all build test lint full race fuzz cross bench peers clean
+
+all: build
+
+# The binary as it is shipped: static, stripped, without paths of the builder.
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/lorimer ./cmd/lorimer
+
+test:
+	go test ./...
+
+lint:
+	@files=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
+		test -z "$$files" || { echo "gofmt -w $$files"; exit 1; }
+	go vet ./...
+	go -C .ci build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck ./...
+
+# Everything that a release must pass; takes a while.
+full: lint peers race fuzz cross bench
+
+race:
+	LORIMER_REQUIRE=npm go test -race -count=1 ./...
+
+# Each fuzz target for a short time.
+fuzz:
+	@set -e; git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for target in $$(go test -list '^Fuzz' ./$$dir | grep '^Fuzz'); do \
+			echo "$$dir $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$dir; \
+		done; \
+	done
+
+# The programs for the other platforms, and their tests as far as they compile.
+cross:
+	@set -e; for p in $(PLATFORMS); do \
+		echo "$$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -ldflags '-s -w' -o /dev/null ./cmd/lorimer; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# The clients of others that the end-to-end tests drive.
+peers:
+	npm --prefix cmd/lorimer/e2e --loglevel=error ci
+
+clean:
+	rm -rf bin
