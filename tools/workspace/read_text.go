@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -131,7 +132,7 @@ func (w *window) fill(ctx context.Context) error {
 // add shows a line.
 func (w *window) add(l line) {
 	w.shown++
-	w.text = fmt.Appendf(w.text, "%d\t", w.passed)
+	w.text = append(strconv.AppendInt(w.text, w.passed, 10), '\t')
 	if utf8.Valid(l.text) {
 		w.text = append(w.text, l.text...)
 	} else {
@@ -165,13 +166,14 @@ func (w *window) notes(total int64) []string {
 
 // lines reads lines of any length in little memory.
 type lines struct {
-	r  *bufio.Reader
-	at int64 // bytes read
+	r   *bufio.Reader
+	at  int64  // bytes read
+	buf []byte // the text of the last line
 }
 
 // A line is the beginning of a line of text.
 type line struct {
-	text  []byte // up to the length asked for, between characters, without the line ending
+	text  []byte // up to the length asked for, between characters, without the line ending; until the next line
 	start int64  // byte at which it begins
 	size  int64  // bytes of the whole line, without the line ending
 	ended bool   // it has a line ending
@@ -181,15 +183,17 @@ func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<
 
 // next returns the next line, keep bytes of it at most, or io.EOF.
 func (ls *lines) next(ctx context.Context, keep int) (line, error) {
-	l := line{start: ls.at}
+	l := line{start: ls.at, text: ls.buf[:0]}
+	room := 0
+	if keep > 0 {
+		room = keep + utf8.UTFMax
+	}
 	var last byte // before the line ending
 	for {
 		p, err := ls.r.ReadSlice('\n')
 		ls.at += int64(len(p))
 		l.size += int64(len(p))
-		if n := min(len(p), keep+utf8.UTFMax-len(l.text)); n > 0 {
-			l.text = append(l.text, p[:n]...)
-		}
+		l.text = append(l.text, p[:min(len(p), room-len(l.text))]...)
 		switch {
 		case err == nil:
 			l.ended = true
@@ -211,6 +215,7 @@ func (ls *lines) next(ctx context.Context, keep int) (line, error) {
 		case l.size == 0:
 			return line{}, io.EOF
 		}
+		ls.buf = l.text
 		l.text = l.text[:min(int64(len(l.text)), l.size)]
 		if len(l.text) > keep {
 			l.text = cutRunes(l.text, keep)
