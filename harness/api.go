@@ -58,7 +58,7 @@ type Choice struct {
 // A Snapshot is what Settings read for one send.
 type Snapshot struct {
 	Model  model.Descriptor
-	Open   func(ctx context.Context) (model.Streamer, error) // sets the model up; called when a harness is built
+	Open   func(ctx context.Context) (model.Streamer, error) // sets the model up, without repeats; called when a harness is built
 	Notice string                                            // told to the user once per session, such as how the model was found
 	Prompt prompt.Facts                                      // what the configuration adds to the prompt
 	Zone   *time.Location

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/retry"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
 )
@@ -115,7 +116,8 @@ func (t *turn) request(final bool) *model.Request {
 // the answer is cut: what has arrived is stored, and its calls are closed.
 func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	a := &answer{t: t, started: make(map[int]*call)}
-	reply, cut := t.lease.model.Stream(ctx, t.request(final), a.hear)
+	m := retry.Wrap(t.lease.model, retry.Policy{Allowance: &t.repeats})
+	reply, cut := m.Stream(ctx, t.request(final), a.hear)
 	if cut == nil && reply == nil {
 		cut = &model.Error{Kind: model.Malformed, Provider: t.snap.Model.Provider, Message: "there is no answer in the answer"}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/retry"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
@@ -43,6 +44,7 @@ type turn struct {
 	seq int64 // of the user's message in the thread
 	ids int   // given so far
 
+	repeats retry.Allowance // of all requests of the turn (R-HARN-24)
 	usage   model.Usage
 	asked   int             // requests so far
 	unasked int             // calls refused because there was nobody to ask

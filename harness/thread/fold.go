@@ -28,12 +28,10 @@ type Conversation struct {
 	wire     map[string]bool   // the ids that calls went out with
 	options  map[string]string
 	title    Title
-	last     int64
 }
 
 // Add continues the conversation with e, which follows all entries before it.
 func (c *Conversation) Add(e Entry) {
-	c.last = e.Seq
 	switch b := e.Body.(type) {
 	case User:
 		c.say(llms.ChatMessageTypeHuman, parts(b.Sent))
@@ -63,17 +61,6 @@ func (c *Conversation) Messages() []llms.MessageContent {
 	return append(slices.Clip(c.messages), llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: c.settled()})
 }
 
-// Open returns the calls that have no result.
-func (c *Conversation) Open() []Call {
-	var open []Call
-	for _, call := range c.open {
-		if _, ok := c.results[call.ID]; !ok {
-			open = append(open, call)
-		}
-	}
-	return open
-}
-
 // Sent reports whether a call went to the provider with the id wire.
 func (c *Conversation) Sent(wire string) bool { return c.wire[wire] }
 
@@ -82,9 +69,6 @@ func (c *Conversation) Options() map[string]string { return c.options }
 
 // Title returns the title: the last one, unless the user has set one.
 func (c *Conversation) Title() Title { return c.title }
-
-// Last returns the number of the last entry, 0 without one.
-func (c *Conversation) Last() int64 { return c.last }
 
 // answer adds an answer and opens its calls.
 func (c *Conversation) answer(a Assistant) {

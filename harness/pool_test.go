@@ -1,0 +1,201 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+)
+
+var (
+	sigA = Sign(Inputs{Stable: "a"})
+	sigB = Sign(Inputs{Stable: "b", Model: model.Descriptor{ID: "m"}})
+)
+
+// counter opens harnesses and counts them.
+type counter struct {
+	opens int
+	err   error
+	wait  time.Duration // the end of the context ends it
+	stuck time.Duration // nothing does
+}
+
+func (c *counter) open(ctx context.Context) (*harness, error) {
+	c.opens++
+	time.Sleep(c.stuck)
+	select {
+	case <-time.After(c.wait):
+		return &harness{}, c.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func TestPoolSharesABuild(t *testing.T) { // R-HARN-05
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		c := &counter{wait: time.Second}
+		got := make(chan lease, 2)
+		for range 2 {
+			go func() {
+				l, err := p.get(t.Context(), "a", sigA, c.open)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- l
+			}()
+			synctest.Wait()
+		}
+		a, b := <-got, <-got
+		if c.opens != 1 || a.harness != b.harness {
+			t.Errorf("%d builds, one harness: %v", c.opens, a.harness == b.harness)
+		}
+		if hows := map[string]int{a.how: 1, b.how: 1}; !cmp.Equal(hows, map[string]int{built: 1, reused: 1}) {
+			t.Errorf("how = %q and %q, want one built and one reused", a.how, b.how)
+		}
+	})
+}
+
+func TestPoolForgetsAFailedBuild(t *testing.T) { // R-HARN-05
+	var p pool
+	c := &counter{err: errors.New("no route")}
+	if _, err := p.get(t.Context(), "a", sigA, c.open); !errors.Is(err, c.err) {
+		t.Fatalf("error = %v, want %v", err, c.err)
+	}
+	c.err = nil
+	l, err := p.get(t.Context(), "a", sigA, c.open)
+	if err != nil || l.how != built {
+		t.Errorf("next get = %q, %v, want built", l.how, err)
+	}
+}
+
+func TestPoolRebuildsOnDrift(t *testing.T) { // R-HARN-04, R-HARN-11
+	var p pool
+	c := &counter{}
+	var got []string
+	var changed [][]string
+	for _, sig := range []Signature{sigA, sigA, sigB, sigA} {
+		l, err := p.get(t.Context(), "a", sig, c.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, changed = append(got, l.how), append(changed, l.changed)
+	}
+	if diff := cmp.Diff([]string{built, reused, rebuilt, rebuilt}, got); diff != "" {
+		t.Errorf("what became of the harness (-want +got):\n%s", diff)
+	}
+	names := []string{"model", "stable"}
+	if diff := cmp.Diff([][]string{nil, nil, names, names}, changed); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	if len(p.builds) != 1 {
+		t.Errorf("%d harnesses of one thread", len(p.builds))
+	}
+}
+
+func TestPoolAbortsTheOldBuild(t *testing.T) { // R-HARN-07
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		slow := &counter{wait: time.Hour}
+		first := make(chan error, 1)
+		go func() {
+			_, err := p.get(t.Context(), "a", sigA, slow.open)
+			first <- err
+		}()
+		synctest.Wait()
+		l, err := p.get(t.Context(), "a", sigB, (&counter{}).open)
+		if err != nil || l.how != rebuilt {
+			t.Errorf("new get = %q, %v, want rebuilt", l.how, err)
+		}
+		if err := <-first; !errors.Is(err, errAborted) {
+			t.Errorf("old get = %v, want %v", err, errAborted)
+		}
+	})
+}
+
+func TestPoolDoesNotWaitForEverForTheOldBuild(t *testing.T) { // R-HARN-07, bounded
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		stuck := &counter{stuck: time.Hour}
+		go func() {
+			if _, err := p.get(t.Context(), "a", sigA, stuck.open); err == nil {
+				t.Error("an aborted build was given out")
+			}
+		}()
+		synctest.Wait()
+		start := time.Now()
+		if _, err := p.get(t.Context(), "a", sigB, (&counter{}).open); err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Since(start); got != grace {
+			t.Errorf("waited %v for the old build, want %v", got, grace)
+		}
+		time.Sleep(time.Hour) // lets the stuck build end
+	})
+}
+
+func TestPoolAbortsABuildThatNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		slow := &counter{wait: time.Hour}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.get(ctx, "a", sigA, slow.open); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error = %v, want the caller's", err)
+		}
+		l, err := p.get(t.Context(), "a", sigA, (&counter{}).open)
+		if err != nil || l.how != built {
+			t.Errorf("next get = %q, %v, want built", l.how, err)
+		}
+	})
+}
+
+func TestPoolKeepsABuildThatAnotherWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		slow := &counter{wait: time.Minute}
+		patient := make(chan error, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			_, err := p.get(t.Context(), "a", sigA, slow.open)
+			patient <- err
+		}()
+		if _, err := p.get(ctx, "a", sigA, slow.open); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error = %v, want the caller's", err)
+		}
+		if err := <-patient; err != nil || slow.opens != 1 {
+			t.Errorf("the other got %v after %d builds, want the one build", err, slow.opens)
+		}
+	})
+}
+
+func TestPoolDrop(t *testing.T) { // R-HARN-10
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		slow := &counter{wait: time.Hour}
+		got := make(chan error, 1)
+		go func() {
+			_, err := p.get(t.Context(), "a", sigA, slow.open)
+			got <- err
+		}()
+		synctest.Wait()
+		if err := p.drop(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-got; !errors.Is(err, errAborted) || len(p.builds) != 0 {
+			t.Errorf("get = %v with %d builds left, want %v and none", err, len(p.builds), errAborted)
+		}
+		if _, err := p.get(t.Context(), "b", sigA, (&counter{}).open); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.drop(t.Context(), "b"); err != nil || len(p.builds) != 0 {
+			t.Errorf("drop of a finished build: %v, %d left", err, len(p.builds))
+		}
+	})
+}

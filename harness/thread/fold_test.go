@@ -1,0 +1,280 @@
+package thread_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+func fold(bodies ...thread.Body) *thread.Conversation {
+	c := new(thread.Conversation)
+	for i, b := range bodies {
+		c.Add(thread.Entry{Seq: int64(i) + 1, Body: b})
+	}
+	return c
+}
+
+func user(text string) thread.User { return thread.User{Sent: []thread.Part{{Text: text}}} }
+
+func calls(ids ...string) thread.Assistant {
+	var a thread.Assistant
+	for _, id := range ids {
+		a.Parts = append(a.Parts, thread.Part{Call: &thread.Call{ID: id, WireID: "w" + id, Name: "read", Args: "{}"}})
+	}
+	return a
+}
+
+func result(id string) thread.Result { return thread.Result{CallID: id, Text: "of " + id} }
+
+// lines shows messages as one line each: the role, then each part.
+func lines(ms []llms.MessageContent) []string {
+	var out []string
+	for _, m := range ms {
+		line := []string{string(m.Role)}
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llms.TextContent:
+				line = append(line, p.Text)
+			case llms.ToolCall:
+				line = append(line, "call "+p.ID)
+			case model.ToolResult:
+				first, _, _ := strings.Cut(p.Content, ":")
+				line = append(line, fmt.Sprintf("%s %s %v", p.ToolCallID, first, p.IsError))
+			default:
+				line = append(line, fmt.Sprintf("%T", p))
+			}
+		}
+		out = append(out, strings.Join(line, "|"))
+	}
+	return out
+}
+
+func TestMessages(t *testing.T) {
+	answer := thread.Assistant{Parts: []thread.Part{{Text: "yes"}}}
+	tests := []struct {
+		name   string
+		bodies []thread.Body
+		want   []string
+	}{
+		{"an empty thread", []thread.Body{thread.Created{}}, nil},
+		{"a question and its answer", []thread.Body{user("q"), answer}, []string{"human|q", "ai|yes"}},
+		{
+			"neighbours of one role are one message, R-HARN-08", []thread.Body{user("a"), user("b"), answer, answer, user("c")},
+			[]string{"human|a|b", "ai|yes|yes", "human|c"},
+		},
+		{
+			"results come in call order", []thread.Body{user("q"), calls("1", "2"), result("2"), result("1")},
+			[]string{"human|q", "ai|call w1|call w2", "tool|w1 of 1 false|w2 of 2 false"},
+		},
+		{
+			"a note follows the results", []thread.Body{user("q"), calls("1"), result("1"), thread.Note{Text: "n"}},
+			[]string{"human|q", "ai|call w1", "tool|w1 of 1 false", "human|n"},
+		},
+		{
+			"a call that was cut off at the end, C049", []thread.Body{user("q"), calls("1")},
+			[]string{"human|q", "ai|call w1", "tool|w1 Interrupted true"},
+		},
+		{
+			"one of two calls was cut off, C049", []thread.Body{user("q"), calls("1", "2"), result("2"), user("r")},
+			[]string{"human|q", "ai|call w1|call w2", "tool|w1 Interrupted true|w2 of 2 false", "human|r"},
+		},
+		{
+			"a result without a call is dropped, C050", []thread.Body{user("q"), result("9"), answer, result("1")},
+			[]string{"human|q", "ai|yes"},
+		},
+		{
+			"a late result is dropped", []thread.Body{calls("1"), user("q"), result("1")},
+			[]string{"ai|call w1", "tool|w1 Interrupted true", "human|q"},
+		},
+		{
+			"a result that comes twice counts once", []thread.Body{calls("1", "2"), result("1"), result("1"), result("2")},
+			[]string{"ai|call w1|call w2", "tool|w1 of 1 false|w2 of 2 false"},
+		},
+		{
+			"entries that say nothing to the model", []thread.Body{
+				user("q"), thread.Assistant{}, thread.Options{}, thread.Title{Text: "t"}, answer,
+			},
+			[]string{"human|q", "ai|yes"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, lines(fold(tt.bodies...).Messages())); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPartsKeepTheirTypes(t *testing.T) { // R-HARN-15, R-HARN-31
+	call := llms.ToolCall{
+		ID: "w", Type: "function", FunctionCall: &llms.FunctionCall{Name: "read", Arguments: `{"n": 12345678901234567890}`},
+	}
+	think := model.Reasoning{
+		TextContent: llms.TextContent{Text: "hm"}, Provider: "p/m", Signature: "s", Redacted: "r", Field: "f",
+	}
+	want := []llms.ContentPart{
+		think, llms.TextContent{Text: "so"}, call,
+		model.Extra{ToolCall: call, Provider: "p/m", Content: json.RawMessage(`{"a":1}`)},
+	}
+	var a thread.Assistant
+	for i, p := range want {
+		part, ok := thread.FromModel(p)
+		if !ok {
+			t.Fatalf("no part for %T", p)
+		}
+		if part.Call != nil {
+			part.Call.ID = fmt.Sprint(i)
+		}
+		a.Parts = append(a.Parts, part)
+	}
+	raw, err := json.Marshal(a.Parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Parts = nil
+	if err := json.Unmarshal(raw, &a.Parts); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, fold(a).Messages()[0].Parts); diff != "" {
+		t.Errorf("parts after a trip through JSON (-want +got):\n%s", diff)
+	}
+}
+
+func TestImages(t *testing.T) {
+	png := tools.Image{MIME: "image/png", Data: []byte{1}}
+	r := result("1")
+	r.Images = []tools.Image{png}
+	ms := fold(thread.User{Sent: []thread.Part{{Text: "q"}, {Image: &png}}}, calls("1"), r).Messages()
+	want := llms.BinaryContent{MIMEType: "image/png", Data: []byte{1}}
+	if diff := cmp.Diff(want, ms[0].Parts[1]); diff != "" {
+		t.Errorf("picture of the user (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]llms.BinaryContent{want}, ms[2].Parts[0].(model.ToolResult).Images); diff != "" {
+		t.Errorf("picture of a result (-want +got):\n%s", diff)
+	}
+}
+
+func TestOptionsAndTitle(t *testing.T) {
+	c := fold(
+		thread.Options{Values: map[string]string{"mode": "ask"}}, thread.Title{Text: "first"},
+		thread.Options{Values: map[string]string{"mode": "auto"}}, thread.Title{Text: "mine", User: true}, thread.Title{Text: "later"},
+	)
+	if got := c.Options()["mode"]; got != "auto" {
+		t.Errorf("mode = %q, want the last one", got)
+	}
+	if got := c.Title().Text; got != "mine" {
+		t.Errorf("title = %q, want the user's", got)
+	}
+}
+
+// FuzzMessages reads bytes as entries. Whatever they are, the messages are what
+// strict providers take, and those of a longer log begin with those of a
+// shorter one.
+func FuzzMessages(f *testing.F) {
+	f.Add("uaur")
+	f.Add("u2AaBun1r")
+	f.Add("2ba2u3cba")
+	f.Fuzz(func(t *testing.T, log string) {
+		if len(log) > 200 {
+			return
+		}
+		c := new(thread.Conversation)
+		var before []llms.MessageContent
+		for i, b := range log {
+			c.Add(thread.Entry{Seq: int64(i) + 1, Body: body(i, b)})
+			now := c.Messages()
+			if err := strict(now); err != nil {
+				t.Fatalf("after %q: %v", log[:i+1], err)
+			}
+			if n := len(now); n > 0 && now[n-1].Role == llms.ChatMessageTypeTool {
+				continue // the tail may be a repair, which a real result replaces
+			}
+			if err := begins(now, before); err != nil {
+				t.Fatalf("after %q: %v", log[:i+1], err)
+			}
+			before = now
+		}
+	})
+}
+
+// body is the entry that a letter stands for. Calls have the letters a, b, c as
+// ids.
+func body(i int, b rune) thread.Body {
+	switch b {
+	case '1':
+		return calls("a")
+	case '2':
+		return calls("a", "b")
+	case '3':
+		return calls("a", "b", "c")
+	case 'a', 'b', 'c':
+		return result(string(b))
+	case 'n':
+		return thread.Note{Text: fmt.Sprint("note ", i)}
+	case 'r':
+		return thread.Assistant{Parts: []thread.Part{{Text: fmt.Sprint("answer ", i)}}}
+	}
+	return user(fmt.Sprint("question ", i))
+}
+
+// strict reports what a provider would refuse: two messages of one role in a
+// row, an empty one, a call whose result is not in the next message.
+func strict(ms []llms.MessageContent) error {
+	var open []string
+	for i, m := range ms {
+		if len(m.Parts) == 0 {
+			return fmt.Errorf("message %d is empty", i)
+		}
+		if i > 0 && ms[i-1].Role == m.Role {
+			return fmt.Errorf("messages %d and %d are both %s", i-1, i, m.Role)
+		}
+		if (m.Role == llms.ChatMessageTypeTool) != (len(open) > 0) {
+			return fmt.Errorf("message %d is %s with %d calls open", i, m.Role, len(open))
+		}
+		var answered []string
+		for _, p := range m.Parts {
+			if r, ok := p.(model.ToolResult); ok {
+				answered = append(answered, r.ToolCallID)
+			}
+		}
+		if !cmp.Equal(open, answered) {
+			return fmt.Errorf("calls %v have the results %v", open, answered)
+		}
+		open = nil
+		for _, p := range m.Parts {
+			if c, ok := p.(llms.ToolCall); ok {
+				open = append(open, c.ID)
+			}
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("calls %v are open at the end", open)
+	}
+	return nil
+}
+
+// begins reports where the messages long do not begin with those of short, whose
+// last one may have grown.
+func begins(long, short []llms.MessageContent) error {
+	for i, m := range short {
+		if i >= len(long) || long[i].Role != m.Role || len(long[i].Parts) < len(m.Parts) {
+			return fmt.Errorf("message %d is gone or shorter", i)
+		}
+		if i < len(short)-1 && len(long[i].Parts) != len(m.Parts) {
+			return fmt.Errorf("message %d has grown", i)
+		}
+		if diff := cmp.Diff(m.Parts, long[i].Parts[:len(m.Parts)]); diff != "" {
+			return fmt.Errorf("message %d has changed: %s", i, diff)
+		}
+	}
+	return nil
+}
