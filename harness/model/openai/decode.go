@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -18,7 +19,7 @@ type chunk struct {
 	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
 	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
+	Usage   *usage          `json:"usage"`
 }
 
 type choice struct {
@@ -52,7 +53,11 @@ type content struct{ text, think string }
 
 func (c *content) UnmarshalJSON(b []byte) error {
 	*c = content{}
-	if len(b) == 0 || b[0] != '[' {
+	if s, ok := simple(b); ok { // most of all deltas
+		c.text = s
+		return nil
+	}
+	if b[0] != '[' {
 		return json.Unmarshal(b, &c.text)
 	}
 	var parts []struct {
@@ -70,6 +75,20 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// simple returns the string that b is, if it is plain ASCII in quotes.
+func simple(b []byte) (string, bool) {
+	n := len(b) - 1
+	if n < 1 || b[0] != '"' {
+		return "", false
+	}
+	for _, c := range b[1:n] {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return "", false
+		}
+	}
+	return string(b[1:n]), true
 }
 
 // An answer is a reply under construction.
@@ -122,8 +141,8 @@ func (a *answer) chunk(p *sse.Post, data []byte) (sse.Progress, error) {
 		return 0, p.Fault(http.StatusOK, nil, data)
 	}
 	a.model = cmp.Or(a.model, c.Model)
-	if present(c.Usage) {
-		a.usage = cmp.Or(parseUsage(c.Usage), a.usage)
+	if c.Usage != nil {
+		a.usage = cmp.Or(model.Usage(*c.Usage), a.usage)
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
@@ -244,10 +263,12 @@ func (a *answer) reason(calls int) model.Stop {
 	return model.StopEnd
 }
 
-// parseUsage reads token counts; what it cannot read is unknown, and no reason
-// to fail.
-func parseUsage(raw json.RawMessage) model.Usage {
-	var u struct {
+// usage is token counts. Those that cannot be read are unknown, and no reason to
+// fail.
+type usage model.Usage
+
+func (u *usage) UnmarshalJSON(b []byte) error {
+	var v struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
 		Hit        int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for cached
@@ -259,11 +280,13 @@ func parseUsage(raw json.RawMessage) model.Usage {
 			Reasoning int `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	}
-	if json.Unmarshal(raw, &u) != nil || u.Prompt+u.Completion == 0 {
-		return model.Usage{}
+	*u = usage{}
+	if json.Unmarshal(b, &v) != nil || v.Prompt+v.Completion == 0 {
+		return nil
 	}
-	return model.Usage{
-		Input: u.Prompt, Output: u.Completion, CacheRead: max(u.PromptMore.Cached, u.Hit),
-		CacheWrite: u.PromptMore.Written, Reasoning: u.CompletionMore.Reasoning, Known: true,
+	*u = usage{
+		Input: v.Prompt, Output: v.Completion, CacheRead: max(v.PromptMore.Cached, v.Hit),
+		CacheWrite: v.PromptMore.Written, Reasoning: v.CompletionMore.Reasoning, Known: true,
 	}
+	return nil
 }

@@ -1,0 +1,219 @@
+package openai_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+	"github.com/lorimer-dev/lorimer/harness/model/normalise"
+	"github.com/lorimer-dev/lorimer/harness/model/openai"
+)
+
+// sent returns the body that d is asked with, and the headers.
+func sent(t *testing.T, d model.Descriptor, o openai.Options, req *model.Request) (string, http.Header) {
+	t.Helper()
+	s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}})
+	profile := openai.ProfileFor(d)
+	if o.Profile == nil {
+		o.Profile = &profile
+	}
+	d.BaseURL = s.OpenAI()
+	if _, _, err := modeltest.Collect(t.Context(), openai.New(d, o), req); err != nil {
+		t.Fatalf("%v\n%s", err, s.Requests()[0].Body)
+	}
+	r := s.Requests()[0]
+	return string(r.Body), r.Header
+}
+
+func image(name string) llms.BinaryContent {
+	return llms.BinaryContent{MIMEType: "image/png", Data: []byte(name)}
+}
+
+func result(id, name, content string) model.ToolResult {
+	return model.ToolResult{ToolCallResponse: llms.ToolCallResponse{ToolCallID: id, Name: name, Content: content}}
+}
+
+func toolCall(id, name, args string) llms.ToolCall {
+	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: args}}
+}
+
+func TestBody(t *testing.T) {
+	warm := 0.5
+	failed := result("b", "grep", "no such file")
+	failed.IsError = true
+	seen := result("a", "read", "a picture")
+	seen.Images = []llms.BinaryContent{image("one")}
+	req := modeltest.Ask("look <here>")
+	req.Messages = append(req.Messages,
+		llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+			model.Reasoning{TextContent: llms.TextContent{Text: "hm"}, Field: "reasoning_content"},
+			toolCall("a", "read", `{"z":1, "a":12345678901234567890}`), toolCall("b", "grep", `{}`)}},
+		llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{seen}},
+		llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{failed}},
+		llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{llms.TextContent{Text: "I see."}}},
+		llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextContent{Text: "and"}, image("two")}},
+		llms.TextParts(llms.ChatMessageTypeHuman, "one", "two"),
+	)
+	req.NoTools, req.MaxTokens, req.Temperature, req.Effort, req.JSON = true, 100, &warm, model.EffortHigh, true
+	got, _ := sent(t, model.Descriptor{Provider: "ollama", ID: "m"}, openai.Options{}, req)
+	want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[` +
+		`{"type":"function","function":{"name":"grep","description":"Finds text.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}},` +
+		`{"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}],` +
+		`"messages":[{"role":"system","content":"You are under test."},{"role":"user","content":"look <here>"},` +
+		`{"role":"assistant","content":null,"tool_calls":[` +
+		`{"id":"a","type":"function","function":{"name":"read","arguments":"{\"z\":1, \"a\":12345678901234567890}"}},` +
+		`{"id":"b","type":"function","function":{"name":"grep","arguments":"{}"}}]},` +
+		`{"role":"tool","tool_call_id":"a","content":"a picture"},{"role":"tool","tool_call_id":"b","content":"ERROR: no such file"},` +
+		`{"role":"user","content":[{"type":"text","text":"Images from the result of the tool \"read\":"},{"type":"image_url","image_url":{"url":"data:image/png;base64,b25l"}}]},` +
+		`{"role":"assistant","content":"I see."},` +
+		`{"role":"user","content":[{"type":"text","text":"and"},{"type":"image_url","image_url":{"url":"data:image/png;base64,dHdv"}}]},` +
+		`{"role":"user","content":"one\n\ntwo"}],` +
+		`"tool_choice":"none","max_tokens":100,"temperature":0.5,"response_format":{"type":"json_object"}}`
+	if diff := cmp.Diff(strings.Split(want, "},{"), strings.Split(got, "},{")); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+}
+
+func TestProfile(t *testing.T) {
+	warm := 0.5
+	host := func(h string) model.Descriptor {
+		return model.Descriptor{Provider: "mine", BaseURL: "https://" + h + "/v1"}
+	}
+	openAI := model.Descriptor{Provider: "openai"}
+	tests := []struct {
+		name   string
+		d      model.Descriptor
+		id     string
+		effort model.Effort
+		tools  bool
+		want   []string // in the body
+		not    []string
+	}{
+		{"OpenAI before reasoning", openAI, "gpt-4.1", model.EffortHigh, true, []string{`"max_completion_tokens":9`, `"temperature":0.5`, `"role":"system"`, `"prompt_cache_key":"s1"`}, []string{"effort"}},
+		{"OpenAI with reasoning", openAI, "gpt-5.2", model.EffortHigh, true, []string{`"reasoning_effort":"high"`, `"role":"developer"`}, []string{"temperature"}},
+		{"OpenAI takes functions without effort only", openAI, "gpt-5.5", model.EffortHigh, true, []string{`"reasoning_effort":"none"`}, nil},
+		{"OpenAI, effort without functions", openAI, "gpt-5.5", model.EffortHigh, false, []string{`"reasoning_effort":"high"`}, nil},
+		{"OpenAI cannot be kept from thinking", openAI, "o3-mini", model.EffortOff, true, nil, []string{"effort", "temperature"}},
+		{"OpenAI by its address", host("api.openai.com"), "gpt-4.1", "", true, []string{"prompt_cache_key"}, nil},
+		{"a proxy that is called openai", model.Descriptor{Provider: "openai", BaseURL: "http://127.0.0.1:9/v1"}, "gpt-4.1", "", true, []string{`"max_tokens":9`}, []string{"prompt_cache_key"}},
+		{"a reasoning model of OpenAI elsewhere", host("proxy.example"), "openai/gpt-5.2", "", true, []string{"max_completion_tokens"}, []string{"temperature", "developer"}},
+		{"an open model of OpenAI", host("proxy.example"), "gpt-oss-120b", "", true, []string{`"max_tokens":9`, "temperature"}, nil},
+		{"OpenRouter", host("openrouter.ai"), "x/y", model.EffortLow, true, []string{`"reasoning":{"effort":"low"}`}, []string{"reasoning_effort"}},
+		{"DeepSeek off", host("api.deepseek.com"), "deepseek-v4-pro", model.EffortOff, true, []string{`"thinking":{"type":"disabled"}`}, nil},
+		{"DeepSeek on", model.Descriptor{Provider: "deepseek"}, "deepseek-v4-pro", model.EffortLow, true, []string{`"thinking":{"type":"enabled"}`}, nil},
+		{"Gemini", host("generativelanguage.googleapis.com"), "gemini-3-pro", model.EffortMedium, true, []string{`"reasoning_effort":"medium"`}, nil},
+		{"Mistral asks for no usage", host("api.mistral.ai"), "m", "", true, nil, []string{"stream_options"}},
+		{"a local server", model.Descriptor{Provider: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1"}, "m", model.EffortHigh, true,
+			[]string{`"max_tokens":9`, `"role":"system"`, "stream_options"}, []string{"effort", "prompt_cache_key", "thinking"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req := modeltest.Ask("go")
+			req.MaxTokens, req.Temperature, req.Effort = 9, &warm, tt.effort
+			if !tt.tools {
+				req.Tools = nil
+			}
+			tt.d.ID = tt.id
+			got, _ := sent(t, tt.d, openai.Options{}, req)
+			for _, s := range tt.want {
+				if !strings.Contains(got, s) {
+					t.Errorf("%s is missing in %s", s, got)
+				}
+			}
+			for _, s := range tt.not {
+				if strings.Contains(got, s) {
+					t.Errorf("%s is in %s", s, got)
+				}
+			}
+		})
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	_, h := sent(t, model.Descriptor{ID: "m"}, openai.Options{Key: "sk-123", Headers: map[string]string{"X-Title": "t"}}, modeltest.Ask("go"))
+	if got := h.Get("Authorization") + " " + h.Get("X-Title"); got != "Bearer sk-123 t" {
+		t.Errorf("headers = %q", got)
+	}
+	_, h = sent(t, model.Descriptor{ID: "m"}, openai.Options{}, modeltest.Ask("go"))
+	if h["Authorization"] != nil {
+		t.Errorf("Authorization without a key = %q", h["Authorization"])
+	}
+}
+
+// C107: what a family wants back goes back to it, also for calls that another
+// model made.
+func TestReasoningGoesBack(t *testing.T) {
+	for _, id := range []string{"deepseek-v4-pro", "gemini-3-pro", "other"} {
+		t.Run(id, func(t *testing.T) {
+			step := modeltest.Reply{Think: []string{""}, Tools: []modeltest.Tool{{Name: "read", Args: "{}"}, {Name: "grep", Args: "{}"}}}
+			s := modeltest.New(t, step, step, modeltest.Reply{Text: []string{"done"}})
+			provider, _, _ := strings.Cut(id, "-")
+			d := model.Descriptor{Kind: "openai", Provider: provider, ID: id, BaseURL: s.OpenAI()}
+			c := normalise.Wrap(openai.New(d, openai.Options{}), d)
+			req := modeltest.Ask("go")
+			req.Messages = append(req.Messages, // made by another model
+				llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+					model.Reasoning{TextContent: llms.TextContent{Text: "secret"}, Provider: "x/y", Field: "reasoning_content"}, toolCall("old", "read", "{}")}},
+				llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result("old", "read", "x")}})
+			for range 3 {
+				_, reply, err := modeltest.Collect(t.Context(), c, req)
+				if err != nil {
+					t.Fatalf("%v in %q", err, s.Rejected())
+				}
+				if reply.Stop == model.StopTools {
+					req.Messages = append(req.Messages, modeltest.Results(reply, "1", "2")...)
+				}
+			}
+			for _, r := range s.Requests() {
+				if strings.Contains(string(r.Body), "secret") {
+					t.Errorf("reasoning of another model is in %s", r.Body)
+				}
+			}
+			if got := s.Ratio(); got != 1 {
+				t.Errorf("prefix reuse = %v, want 1", got)
+			}
+		})
+	}
+}
+
+// R-HARN-14: over 20 turns with calls every request begins with the one before.
+func TestPrefixOfASession(t *testing.T) {
+	s := modeltest.New(t)
+	d := model.Descriptor{Kind: "openai", Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI(), Images: true}
+	c := normalise.Wrap(openai.New(d, openai.Options{}), d)
+	req := modeltest.Ask("turn 0 " + strings.Repeat("long ", 2000))
+	cached := 0
+	for turn := range 20 {
+		s.Add(modeltest.Reply{Think: []string{"hm"}, Text: []string{"I look."}, Tools: []modeltest.Tool{{Name: "read", Args: `{"b":1, "a":2}`}, {Name: "grep", Args: ""}}},
+			modeltest.Reply{Text: []string{"Done."}})
+		for range 2 {
+			_, reply, err := modeltest.Collect(t.Context(), c, req)
+			if err != nil {
+				t.Fatalf("%v in %q", err, s.Rejected())
+			}
+			req.Messages = append(req.Messages, modeltest.Results(reply, "result 1", "")...)
+			cached += reply.Usage.CacheRead
+		}
+		req.Messages = append(req.Messages, llms.TextParts(llms.ChatMessageTypeHuman, fmt.Sprintf("turn %d", turn+1)))
+	}
+	if got := s.Ratio(); got != 1 || len(s.Reuse()) != 39 {
+		t.Errorf("prefix reuse = %v over %d comparisons, want 1 over 39", got, len(s.Reuse()))
+	}
+	if cached < 39*2000 {
+		t.Errorf("%d tokens came from the cache", cached)
+	}
+	// The raw bytes too are a prefix, up to the end of the messages.
+	reqs := s.Requests()
+	for i := 1; i < len(reqs); i++ {
+		before, _, _ := strings.Cut(string(reqs[i-1].Body), `],"tool_choice"`)
+		if !strings.HasPrefix(string(reqs[i].Body), strings.TrimSuffix(before, "]}")) {
+			t.Fatalf("request %d does not begin with request %d", i, i-1)
+		}
+	}
+}
