@@ -22,11 +22,15 @@ const patience = 60 * time.Second
 // An editor is the other end of a running lorimer: it sends requests, answers
 // the agent's, and keeps all that passed.
 type editor struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	home string // HOME of the agent; the trace is home/trace
-	cwd  string // a fresh workspace
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	home    string         // HOME of the agent; the trace is home/trace
+	cwd     string         // a fresh workspace
+	env     []string       // of the agent, beside HOME and PATH
+	readers sync.WaitGroup // of what the agent writes
+	over    sync.Once      // the agent has been waited for
+	code    int            // its exit code, when over is done
 
 	mu      sync.Mutex // guards the fields below
 	changed *sync.Cond // a frame has come, or the output has ended
@@ -39,7 +43,7 @@ type editor struct {
 
 // A frameIn is a message of the agent with its place in the stream.
 type frameIn struct {
-	At     time.Time       `json:"-"`
+	N      int             `json:"-"` // its place, from 0
 	Raw    string          `json:"-"`
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -75,17 +79,37 @@ type update struct {
 // flags. The agent ends with the test.
 func edit(t *testing.T, script string, flags ...string) *editor {
 	t.Helper()
-	e := &editor{t: t, home: t.TempDir(), cwd: t.TempDir(), answers: map[string]func(json.RawMessage) (any, *rpcError){}}
-	args := []string{"acp", "--trace", filepath.Join(e.home, "trace")}
+	e := newEditor(t)
 	if script != "" {
-		file := filepath.Join(e.home, "script.jsonl")
-		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		args = append(args, "--model", "script:"+file)
+		flags = append([]string{"--model", "script:" + e.file("script.jsonl", script)}, flags...)
 	}
-	e.start(append(args, flags...))
+	e.acp(flags...)
 	return e
+}
+
+// newEditor returns an editor whose agent has not been started, for a test that
+// prepares its home or its environment.
+func newEditor(t *testing.T) *editor {
+	return &editor{t: t, home: t.TempDir(), cwd: t.TempDir(), answers: map[string]func(json.RawMessage) (any, *rpcError){}}
+}
+
+// file writes a file below the home of the agent and returns its path.
+func (e *editor) file(name, content string) string {
+	e.t.Helper()
+	path := filepath.Join(e.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	return path
+}
+
+// acp starts "lorimer acp" with a trace and the flags.
+func (e *editor) acp(flags ...string) {
+	e.t.Helper()
+	e.start(append([]string{"acp", "--trace", filepath.Join(e.home, "trace")}, flags...))
 }
 
 func (e *editor) start(args []string) {
@@ -93,7 +117,7 @@ func (e *editor) start(args []string) {
 	e.changed = sync.NewCond(&e.mu)
 	e.cmd = exec.Command("lorimer", args...)
 	e.cmd.Dir = e.cwd
-	e.cmd.Env = []string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+	e.cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}, e.env...)
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := e.cmd.StdinPipe()
 	if err != nil {
@@ -111,23 +135,33 @@ func (e *editor) start(args []string) {
 		e.t.Fatal(err)
 	}
 	e.in = in
-	var readers sync.WaitGroup
-	readers.Go(func() { e.read(out) })
-	readers.Go(func() {
+	e.readers.Go(func() { e.read(out) })
+	e.readers.Go(func() {
 		p, _ := io.ReadAll(diag) // an error is the end of the process
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.stderr.Write(p)
 	})
 	e.t.Cleanup(func() {
-		in.Close()
-		time.AfterFunc(patience, func() { e.cmd.Process.Kill() })
-		readers.Wait()
-		e.cmd.Wait() // the exit code is the business of tests that look at it
+		e.leave()
 		if e.t.Failed() {
 			e.t.Logf("the agent's standard error:\n%s", e.stderr.String())
 		}
 	})
+}
+
+// leave ends the input, waits for the agent to end and returns its exit code.
+// Its standard error is complete then.
+func (e *editor) leave() (code int) {
+	e.over.Do(func() {
+		e.in.Close()
+		late := time.AfterFunc(patience, func() { e.cmd.Process.Kill() })
+		defer late.Stop()
+		e.readers.Wait()
+		e.cmd.Wait() // how it ended is in its state
+		e.code = e.cmd.ProcessState.ExitCode()
+	})
+	return e.code
 }
 
 func (e *editor) read(out io.Reader) {
@@ -148,12 +182,13 @@ func (e *editor) read(out io.Reader) {
 }
 
 func (e *editor) take(line string) {
-	f := frameIn{At: time.Now(), Raw: line}
+	f := frameIn{Raw: line}
 	if err := json.Unmarshal([]byte(line), &f); err != nil {
 		e.t.Errorf("the agent wrote a line that is not JSON: %q", line)
 		return
 	}
 	e.mu.Lock()
+	f.N = len(e.frames)
 	e.frames = append(e.frames, f)
 	answer := e.answers[f.Method]
 	e.mu.Unlock()
