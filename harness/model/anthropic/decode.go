@@ -71,7 +71,8 @@ type piece struct {
 type answer struct {
 	ref    string // of the model, for its thoughts
 	sink   func(model.Event) error
-	told   bool // an event has been delivered
+	told   bool  // an event has been delivered
+	last   event // reused
 	pieces map[int]*piece
 	calls  int
 	stop   string
@@ -92,8 +93,9 @@ func (a *answer) tell(e model.Event) error {
 
 // event takes the next event of the stream.
 func (a *answer) event(p *sse.Post, data []byte) (sse.Progress, error) {
-	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
+	e := &a.last
+	*e = event{}
+	if err := json.Unmarshal(data, e); err != nil {
 		return 0, err
 	}
 	switch e.Type {
@@ -105,9 +107,9 @@ func (a *answer) event(p *sse.Post, data []byte) (sse.Progress, error) {
 		a.model = e.Message.Model
 		a.count(e.Message.Usage)
 	case "content_block_start":
-		return sse.More, a.open(&e)
+		return sse.More, a.open(e)
 	case "content_block_delta":
-		return sse.More, a.grow(&e)
+		return sse.More, a.grow(e)
 	case "content_block_stop":
 		if b := a.pieces[e.Index]; b != nil {
 			b.closed = true
