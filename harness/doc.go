@@ -1,4 +1,17 @@
-// Package harness drives a model through a user's message: it keeps one
-// harness per thread, keyed on a signature of the stable prompt, and runs the
-// turn from the message to the last tool result.
+// Package harness drives a model through a user's message.
+//
+// An [Engine] opens sessions. A prompt first takes a [Slot] of its [Session],
+// which fixes its place in the queue and its options, and then runs its turn:
+// freeze what the send depends on, compose the prompt, get the harness, store
+// the message, ask the model, run the tools that it calls, until it answers.
+//
+// A harness is a model set up for one thread together with the live
+// conversation. Its [Signature] says what it was built for; that a send's
+// differs is the only reason to build another (R-HARN-04). The conversation is a
+// fold over the log that the thread is, so that a new harness continues with
+// the same bytes as the old one would have.
+//
+// Three things hold however a turn ends. What has happened is in the log before
+// it is told to the watcher. Every call in the log has its result, and every call
+// that the watcher has seen has ended. Nothing of the turn runs any more.
 package harness

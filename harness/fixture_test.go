@@ -34,8 +34,10 @@ type fixture struct {
 	script   script
 	options  harness.Options
 	tools    []tools.Tool
-	traces   []harness.TurnTrace
 	engine   *harness.Engine
+
+	mu     sync.Mutex // guards traces while turns run
+	traces []harness.TurnTrace
 }
 
 func newFixture(ts ...tools.Tool) *fixture {
@@ -76,7 +78,11 @@ func (f *fixture) start(t *testing.T) {
 		o.Prompts = prompts
 	}
 	o.Tools = func(harness.Scope) []tools.Tool { return slices.Clone(f.tools) }
-	o.Trace = func(tr harness.TurnTrace) { f.traces = append(f.traces, tr) }
+	o.Trace = func(tr harness.TurnTrace) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.traces = append(f.traces, tr)
+	}
 	f.engine = harness.New(o)
 }
 
