@@ -44,7 +44,8 @@ type FS struct {
 	workspace.FS // the disk
 	editor       Editor
 	offer        Offer
-	silent       atomic.Bool // the editor let a request time out; it is not asked again
+	silent       atomic.Bool   // the editor let a request time out; it is not asked again
+	writing      chan struct{} // holds the one who compares and writes
 
 	mu   sync.Mutex // guards seen
 	seen map[string]digest
@@ -62,7 +63,10 @@ func New(disk workspace.FS, editor Editor, offer Offer) workspace.FS {
 	if !offer.Read && !offer.Write {
 		return disk
 	}
-	return &FS{FS: disk, editor: editor, offer: offer, seen: make(map[string]digest)}
+	return &FS{
+		FS: disk, editor: editor, offer: offer,
+		writing: make(chan struct{}, 1), seen: make(map[string]digest),
+	}
 }
 
 // ReadFile implements [workspace.FS].
@@ -78,6 +82,9 @@ func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return nil, nil, err
+	}
+	if err == nil && disk == nil {
+		disk = []byte{} // an empty file is not a missing one
 	}
 	if !f.offer.Read || f.silent.Load() || !missing && !isText(disk) {
 		return disk, disk, err
@@ -109,42 +116,50 @@ func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []
 	if limit > 0 && int64(len(shown)) > limit {
 		return nil, nil, fmt.Errorf("%s: in the editor: %w", name, workspace.ErrTooLarge)
 	}
-	if !missing && disk == nil {
-		disk = []byte{} // an empty file is not a missing one
-	}
 	return shown, disk, nil
 }
 
-// WriteFile implements [workspace.FS].
+// WriteFile implements [workspace.FS]. Writes of one FS exclude each other, since
+// the editor cannot compare and write in one step.
 func (f *FS) WriteFile(ctx context.Context, name string, data []byte, w workspace.Write) error {
-	disk := w.Old
-	if w.Old != nil {
-		shown, saved, err := f.read(ctx, name, 0)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(shown, w.Old) {
-			return fmt.Errorf("%s: %w", name, workspace.ErrChanged)
-		}
-		disk = saved
+	select {
+	case f.writing <- struct{}{}:
+		defer func() { <-f.writing }()
+	case <-ctx.Done():
 	}
-	if w.Create {
-		if err := f.absent(ctx, name); err != nil {
-			return err
-		}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	w, err := f.expect(ctx, name, w)
+	if err != nil {
+		return err
 	}
 	if f.offer.Write && !f.silent.Load() && isPlain(data) {
-		done, err := f.writeEditor(ctx, name, data)
-		if done || err != nil {
+		wrote, same, err := f.writeEditor(ctx, name, data)
+		if same || err != nil {
 			return err
 		}
-		// The editor did not write these bytes, but it may have written others.
-		return f.FS.WriteFile(ctx, name, data, workspace.Write{})
+		if wrote {
+			w = workspace.Write{} // whatever the editor made of it
+		}
 	}
-	// What the tool has planned on is the editor's text; the disk is checked for
-	// what it held beside that.
-	create := w.Create || w.Old != nil && disk == nil
-	return f.FS.WriteFile(ctx, name, data, workspace.Write{Old: disk, Create: create})
+	return f.FS.WriteFile(ctx, name, data, w)
+}
+
+// expect checks what the editor shows against w, and returns what the disk must
+// hold for the write to go ahead: the editor may show a text that is not saved.
+func (f *FS) expect(ctx context.Context, name string, w workspace.Write) (workspace.Write, error) {
+	if w.Create {
+		return w, f.absent(ctx, name)
+	}
+	if w.Old == nil {
+		return w, nil
+	}
+	shown, disk, err := f.read(ctx, name, 0)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(shown, w.Old) {
+		return w, fmt.Errorf("%s: %w", name, workspace.ErrChanged)
+	}
+	return workspace.Write{Old: disk, Create: disk == nil}, err
 }
 
 // absent reports an error unless there is no file called name.
@@ -158,24 +173,25 @@ func (f *FS) absent(ctx context.Context, name string) error {
 	return nil
 }
 
-// writeEditor has the editor write data, and reports whether the disk holds it.
-func (f *FS) writeEditor(ctx context.Context, name string, data []byte) (bool, error) {
+// writeEditor has the editor write data, and reports whether it says that it has
+// and whether the disk then holds the same.
+func (f *FS) writeEditor(ctx context.Context, name string, data []byte) (wrote, same bool, err error) {
 	path, err := f.editorPath(name)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	if info, err := f.FS.Stat(ctx, name); err == nil && !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%s: %w", name, workspace.ErrSpecial)
+	if info, err := f.FS.Stat(ctx, name); err == nil && (!info.Mode().IsRegular() || info.Mode().Perm()&0o200 == 0) {
+		return false, false, nil // the disk says what is wrong with it
 	}
 	if err := f.editor.WriteTextFile(ctx, path, string(data)); err != nil {
 		if ctx.Err() != nil {
-			return false, ctx.Err()
+			return false, false, ctx.Err()
 		}
 		f.note(err)
-		return false, nil
+		return false, false, nil
 	}
 	got, err := f.FS.ReadFile(ctx, name, 0)
-	return err == nil && bytes.Equal(got, data), nil
+	return true, err == nil && bytes.Equal(got, data), nil
 }
 
 // note remembers an editor that does not answer: waiting for it once is enough.
