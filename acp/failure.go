@@ -142,13 +142,10 @@ func modelFailure(e *model.Error, chosen bool) *Error {
 	if e.RetryAfter > 0 {
 		f.Data["retryAfterMs"] = e.RetryAfter.Milliseconds()
 	}
-	who := e.Provider
-	if who == "" {
-		who = "The model's provider"
-	}
+	who := strings.TrimSpace("the provider " + e.Provider)
 	switch e.Kind {
 	case model.Auth:
-		f.Message = who + " wants an API key that it accepts. Set the key in the environment or the configuration, or choose another model."
+		f.Message = sentence(who + " wants an API key that it accepts. Set the key in the environment or the configuration, or choose another model.")
 		if chosen {
 			f.Code = AuthRequired
 		}
@@ -156,7 +153,7 @@ func modelFailure(e *model.Error, chosen bool) *Error {
 		f.Code = ModelUnavailable
 		f.Message = "The model is not available. Choose another one, or correct its name in the configuration."
 	default:
-		f.Message = strings.Replace(providerSentence(e), "$", who, 1)
+		f.Message = sentence(strings.Replace(providerSentence(e), "$", who, 1))
 	}
 	return f
 }

@@ -1,0 +1,42 @@
+package acp
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// C021: only the protocol version is needed, and nothing of the rest can make
+// the handshake fail.
+func TestReadClient(t *testing.T) {
+	tests := []struct {
+		name, params string
+		want         *client // nil is an error
+	}{
+		{"the least", `{"protocolVersion":1}`, &client{}},
+		{"a later version", `{"protocolVersion":99}`, &client{}},
+		{"nulls", `{"protocolVersion":1,"clientCapabilities":null,"clientInfo":null,"_meta":null}`, &client{}},
+		{"capabilities of other types", `{"protocolVersion":1,"clientCapabilities":{"fs":true,"session":[],"_meta":{"terminal_output":"yes"}},"clientInfo":"me"}`, &client{}},
+		{"reads", `{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":null}}}`, &client{readFile: true}},
+		{
+			"all that is used",
+			`{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"session":{"notices":{}},"_meta":{"terminal_output":true}},"clientInfo":{"name":"zed","title":"Zed","version":"1.2"}}`,
+			&client{name: "zed", version: "1.2", readFile: true, writeFile: true, notices: true, terminal: true},
+		},
+		{"no version", `{}`, nil},
+		{"no object", `[1]`, nil},
+		{"a version that is no number", `{"protocolVersion":"2025-01-01"}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readClient(json.RawMessage(tt.params))
+			if (err != nil) != (tt.want == nil) {
+				t.Fatalf("error = %v, want one: %t", err, tt.want == nil)
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(client{})); diff != "" {
+				t.Errorf("client (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
