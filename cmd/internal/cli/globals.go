@@ -49,7 +49,11 @@ func (g *globals) sources() config.Sources {
 		env[name] = value
 	}
 	flags := map[string]string{}
-	g.set.Visit(func(f *pflag.Flag) { flags[f.Name] = f.Value.String() })
+	g.set.VisitAll(func(f *pflag.Flag) {
+		if f.Changed { // also by a command below, of which this set is not told
+			flags[f.Name] = f.Value.String()
+		}
+	})
 	return config.Sources{Env: func(name string) string { return env[name] }, Flags: flags}
 }
 
