@@ -56,7 +56,10 @@ func (r *Registry) assemble(c Context, now time.Time) (Assembly, error) {
 		return Assembly{}, err
 	}
 	setDate(a.Variables, now)
-	return runHooks(c, a, hooks)
+	if a, err = runHooks(c, a, hooks); err != nil {
+		return Assembly{}, fault(err, "running the hooks")
+	}
+	return a, nil
 }
 
 // snapshot returns the contributions as they are now, so that what a provider
@@ -228,4 +231,12 @@ func place(section string, err error) error {
 		return &placed
 	}
 	return &Error{Fault: Provider, Section: section, Detail: "asking for its text", Err: err}
+}
+
+// fault returns err as an [*Error], which says what was being done.
+func fault(err error, doing string) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return &Error{Fault: Provider, Detail: doing, Err: err}
 }

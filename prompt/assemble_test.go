@@ -233,6 +233,16 @@ func TestHooks(t *testing.T) {
 	if got := sectionNames(assemble(t, r, prompt.Context{})); !slices.Contains(got, "behind") {
 		t.Errorf("sections = %q, want the hook behind the stopped one to run", got)
 	}
+
+	broken := errors.New("out of order")
+	must(t)(r.Hook(func(prompt.Context, prompt.Assembly, func(prompt.Assembly) (prompt.Assembly, error)) (prompt.Assembly, error) {
+		return prompt.Assembly{}, broken
+	}))
+	_, err = r.Assemble(prompt.Context{})
+	checkFault(t, err, prompt.Provider, "hooks")
+	if !errors.Is(err, broken) {
+		t.Errorf("error = %v, want it to wrap that of the hook", err)
+	}
 }
 
 // TestValues is R-PROMPT-60.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -292,3 +293,32 @@ func TestOnChange(t *testing.T) {
 }
 
 func noTools(prompt.Context) (prompt.ToolSet, error) { return prompt.ToolSet{}, nil }
+
+// TestConcurrentUse: sessions come and go while others assemble. The race
+// detector judges; an assembly sees a scope whole or not at all.
+func TestConcurrentUse(t *testing.T) {
+	r := newRegistry(t, prompt.Options{})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		key := string(rune('a' + i))
+		wg.Go(func() {
+			for range 50 {
+				s, err := r.OpenScope(key)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = s.Section(prompt.Section{Name: "mine", Order: 1, Text: key})
+				a, assembleErr := r.Assemble(prompt.Context{Scope: key})
+				if err != nil || assembleErr != nil || sectionText(a, "mine") != key {
+					t.Errorf("scope %s: section %q, %v, %v", key, sectionText(a, "mine"), err, assembleErr)
+				}
+				s.Dispose()
+			}
+		})
+	}
+	wg.Wait()
+	if got := sectionNames(assemble(t, r, prompt.Context{Scope: "a"})); slices.Contains(got, "mine") {
+		t.Errorf("sections = %q after all scopes are disposed", got)
+	}
+}
