@@ -39,12 +39,15 @@ type Git struct {
 	Tree bool   // it loses changes of the work tree, and nothing when there are none
 }
 
-// maxNesting bounds lines inside lines, as in sh -c "sh -c '…'".
-const maxNesting = 16
+const (
+	maxNesting = 16     // lines inside lines, as in sh -c "sh -c '…'"
+	maxStmts   = 10_000 // statements, each counted as often as a loop runs it
+	maxItems   = 256    // of the list of a loop
+)
 
 // Read reports what line would do at p.
 func Read(line string, p Place) Report {
-	r := &reader{home: p.Home, dir: p.Dir, vars: map[string]string{}, report: &Report{}}
+	r := &reader{home: p.Home, dir: p.Dir, vars: map[string]string{}, report: &Report{}, stmtsLeft: new(maxStmts)}
 	r.line(line)
 	return *r.report
 }
@@ -56,6 +59,8 @@ type reader struct {
 	vars   map[string]string // set in the line to something that is known
 	depth  int
 	report *Report
+
+	stmtsLeft *int
 }
 
 func (r *reader) line(line string) {
@@ -92,6 +97,10 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 
 func (r *reader) stmt(s *syntax.Stmt) {
 	if s == nil {
+		return
+	}
+	if *r.stmtsLeft--; *r.stmtsLeft < 0 {
+		r.report.Unread = true
 		return
 	}
 	for _, d := range s.Redirs {
@@ -171,8 +180,11 @@ func (r *reader) loop(c *syntax.ForClause) {
 		r.stmts(c.Do)
 		return
 	}
-	const enough = 32 // a longer list is not read further
-	for _, w := range r.words(it.Items[:min(enough, len(it.Items))]) {
+	items := r.words(it.Items)
+	if len(items) > maxItems {
+		items, r.report.Unread = items[:maxItems], true
+	}
+	for _, w := range items {
 		r.set(it.Name.Value, w)
 		r.stmts(c.Do)
 	}

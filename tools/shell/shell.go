@@ -10,23 +10,32 @@ package shell
 
 import (
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // Normalise returns line with the white space between its words made even, so
 // that the same command written differently gives the same text (R-ACP-41).
-// What is quoted stays as it is. A line that cannot be parsed is only trimmed.
+// What is quoted stays as it is, and so does a line that cannot be parsed, or
+// has control characters, on which shells and our parser need not agree.
 func Normalise(line string) string {
+	if strings.ContainsFunc(line, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }) {
+		return line
+	}
 	f, err := parse(line)
 	if err != nil {
-		return strings.TrimSpace(line)
+		return line
 	}
 	var s strings.Builder
 	if err := syntax.NewPrinter().Print(&s, f); err != nil {
-		return strings.TrimSpace(line)
+		return line
 	}
-	return strings.TrimSpace(s.String())
+	normal := strings.TrimSuffix(s.String(), "\n")
+	if _, err := parse(normal); err != nil {
+		return line
+	}
+	return normal
 }
 
 func parse(line string) (*syntax.File, error) {

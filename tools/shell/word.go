@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -15,32 +16,46 @@ const (
 	star    = '\U0010FFFF' // a "*" that matches names
 )
 
+// maxBraces bounds the words that the braces of one word stand for; braces that
+// stand for more are not read.
+const maxBraces = 64
+
 // words returns the values of words, braces expanded.
 func (r *reader) words(list []*syntax.Word) []string {
 	var out []string
 	for _, w := range list {
-		w := *w
-		w.Parts = append([]syntax.WordPart(nil), w.Parts...)
-		syntax.SplitBraces(&w)
-		const enough = 64 // {1..100000} is not read further
-		all := []*syntax.Word{&w}
-		if braces(&w) {
-			all = expand.Braces(&w)
+		w := &syntax.Word{Parts: slices.Clone(w.Parts)}
+		syntax.SplitBraces(w)
+		all := []*syntax.Word{w}
+		if n := alternatives(w); n > 1 && n <= maxBraces {
+			all = expand.Braces(w)
 		}
-		for _, w := range all[:min(enough, len(all))] {
+		for _, w := range all {
 			out = append(out, r.value(w))
 		}
 	}
 	return out
 }
 
-func braces(w *syntax.Word) bool {
+// alternatives returns how many words the braces of w stand for, or something
+// above maxBraces when they are that many or are a sequence.
+func alternatives(w *syntax.Word) int {
+	n := 1
 	for _, p := range w.Parts {
-		if b, ok := p.(*syntax.BraceExp); ok && !b.Sequence {
-			return true
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			continue
 		}
+		sum := 0
+		for _, e := range b.Elems {
+			sum += alternatives(e)
+		}
+		if b.Sequence {
+			sum = maxBraces + 1
+		}
+		n = min(n*sum, maxBraces+1)
 	}
-	return false
+	return n
 }
 
 // value returns the text that w has when it runs.
@@ -146,6 +161,9 @@ func unescape(s string) string {
 		default:
 			out.WriteRune(c)
 		}
+	}
+	if escaped { // the last of the line stands for itself
+		out.WriteByte('\\')
 	}
 	return out.String()
 }

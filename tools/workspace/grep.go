@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/tools"
@@ -103,7 +104,7 @@ func (g grep) run(ctx context.Context, in grepInput, _ tools.Call) (tools.Result
 // A query is what to search for.
 type query struct {
 	re      *regexp.Regexp
-	literal []byte // every match begins with it; nil is unknown
+	literal []byte // every match has it; empty is unknown
 	glob    *matcher
 	context int
 	files   bool
@@ -120,8 +121,8 @@ func newQuery(in grepInput) (query, error) {
 	if q.re, err = regexp.Compile(expr); err != nil {
 		return q, tools.Publicf("the pattern cannot be used: %w; it is of the RE2 kind, without look-around and back references, and a backslash makes a character literal", err)
 	}
-	if prefix, _ := q.re.LiteralPrefix(); prefix != "" {
-		q.literal = []byte(prefix)
+	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		q.literal = []byte(required(tree.Simplify()))
 	}
 	if in.Glob != "" {
 		m, err := newMatcher(in.Glob)
@@ -131,6 +132,29 @@ func newQuery(in grepInput) (query, error) {
 		q.glob = &m
 	}
 	return q, nil
+}
+
+// required returns the longest text that every match of re has in it, as far as
+// is easily told, "" if none. Looking for it first spares most lines the
+// expression.
+func required(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return string(re.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		best := ""
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(best) {
+				best = s
+			}
+		}
+		return best
+	}
+	return ""
 }
 
 // errFull stops a search that has found all that it may show.

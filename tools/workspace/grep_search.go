@@ -194,7 +194,7 @@ func (s *scan) read(ctx context.Context, r *bufio.Reader) error {
 // line searches one line, and reports whether no more are wanted.
 func (s *scan) line(line []byte) (full bool) {
 	var at []int
-	if s.query.literal == nil || bytes.Contains(line, s.query.literal) {
+	if bytes.Contains(line, s.query.literal) {
 		at = s.query.re.FindIndex(line)
 	}
 	switch {
