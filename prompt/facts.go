@@ -7,13 +7,9 @@ func (r *Registry) Check(f Facts) error {
 	if err := CheckToolOrder(f.ToolOrder); err != nil {
 		return err
 	}
-	scopes := map[string]bool{"": true}
 	for _, x := range f.Extras {
-		scopes[x.Scope] = true
-	}
-	for scope := range scopes {
-		global, scoped, seq := r.snapshot(scope)
-		if err := f.extend(&global, &scoped, scope, &seq); err != nil {
+		global, scoped, seq := r.snapshot(x.Scope)
+		if err := f.extend(&global, &scoped, x.Scope, &seq); err != nil {
 			return err
 		}
 	}
