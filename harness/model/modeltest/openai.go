@@ -110,13 +110,16 @@ func (c *openAIChecker) messages(msgs []json.RawMessage) error {
 		}
 		c.req.segments = append(c.req.segments, segment{text: role + ":" + string(raw)})
 	}
-	if role == "assistant" {
-		return errors.New("the last message is the model's own")
-	}
 	if c.req.session == "" {
 		c.req.session = c.first
 	}
-	return c.pairs.settled()
+	if err := c.pairs.settled(); err != nil {
+		return err
+	}
+	if role == "assistant" {
+		return errors.New("the last message is the model's own")
+	}
+	return nil
 }
 
 func (c *openAIChecker) message(i int, role string, m map[string]json.RawMessage) error {

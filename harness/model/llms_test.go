@@ -1,0 +1,93 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+)
+
+// spy answers every request with reply and keeps the last one.
+type spy struct {
+	req   *model.Request
+	reply *model.Reply
+	err   error
+}
+
+func (s *spy) model() model.Func {
+	return func(_ context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+		s.req = req
+		for _, e := range []model.Event{model.Think("hm"), model.ToolStart{ID: "a", Name: "ls"}, model.ToolArgs{Fragment: "{}"}, model.Text("ok")} {
+			if err := sink(e); err != nil {
+				return nil, err
+			}
+		}
+		return s.reply, s.err
+	}
+}
+
+func TestGenerateAsks(t *testing.T) {
+	s := &spy{reply: &model.Reply{}}
+	human := llms.TextParts(llms.ChatMessageTypeHuman, "hi")
+	_, err := s.model().GenerateContent(t.Context(),
+		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "one"), human, llms.TextParts(llms.ChatMessageTypeSystem, "two")},
+		llms.WithMaxTokens(9), llms.WithTemperature(0.5), llms.WithJSONMode(), llms.WithToolChoice("none"), llms.WithThinkingMode(llms.ThinkingModeHigh),
+		llms.WithTools([]llms.Tool{{Type: "function"}, {Type: "function", Function: &llms.FunctionDefinition{Name: "ls", Description: "d", Parameters: map[string]any{"type": "object"}}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm := 0.5
+	want := &model.Request{Kind: "main", System: "one\n\ntwo", Messages: []llms.MessageContent{human}, MaxTokens: 9, Temperature: &warm,
+		JSON: true, NoTools: true, Effort: model.EffortHigh, Tools: []model.Tool{{Name: "ls", Description: "d", Schema: []byte(`{"type":"object"}`)}}}
+	if diff := cmp.Diff(want, s.req); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestGenerateAnswers(t *testing.T) {
+	call := llms.ToolCall{ID: "a", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
+	parts := []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: "hm"}}, llms.TextContent{Text: "ok"}, model.Extra{ToolCall: call}}
+	s := &spy{reply: &model.Reply{Parts: parts, Stop: model.StopTools, RawStop: "tool_use", Usage: model.Usage{Input: 10, Output: 2, CacheRead: 8, Known: true}}}
+	var text, think string
+	res, err := s.model().GenerateContent(t.Context(), nil,
+		llms.WithStreamingFunc(func(_ context.Context, b []byte) error { text += string(b); return nil }),
+		llms.WithStreamingReasoningFunc(func(_ context.Context, r, b []byte) error { think += string(r); text += "+" + string(b); return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := res.Choices[0]
+	if c.Content != "ok" || c.ReasoningContent != "hm" || c.StopReason != "tool_calls" || len(c.ToolCalls) != 1 || c.FuncCall != call.FunctionCall {
+		t.Errorf("choice = %+v", c)
+	}
+	if text != "+ok+ok" || think != "hm" {
+		t.Errorf("heard %q and %q", text, think)
+	}
+	info := map[string]any{"PromptTokens": 10, "CompletionTokens": 2, "TotalTokens": 12, "PromptCachedTokens": 8, "UsageKnown": true, "RawStopReason": "tool_use"}
+	for k, want := range info {
+		if got := c.GenerationInfo[k]; got != want {
+			t.Errorf("GenerationInfo[%s] = %v, want %v", k, got, want)
+		}
+	}
+}
+
+func TestGenerateFails(t *testing.T) {
+	cause := &model.Error{Kind: model.Canceled, Provider: "p"}
+	s := &spy{err: cause}
+	_, err := s.model().Call(t.Context(), "hi")
+	if e, ok := errors.AsType[*llms.Error](err); !ok || e.Code != llms.ErrCodeCanceled || e.Cause != error(cause) {
+		t.Errorf("error = %#v, want one of llms with the cause", err)
+	}
+	own := errors.New("enough")
+	_, err = s.model().GenerateContent(t.Context(), nil, llms.WithStreamingFunc(func(context.Context, []byte) error { return own }))
+	if err != own {
+		t.Errorf("error of the callback = %v, want it unchanged", err)
+	}
+	_, err = s.model().GenerateContent(t.Context(), nil, llms.WithTools([]llms.Tool{{Function: &llms.FunctionDefinition{Name: "ls", Parameters: func() {}}}}))
+	if err == nil {
+		t.Error("a schema that cannot be written is no error")
+	}
+}
