@@ -208,6 +208,7 @@ var sessionMethods = map[string]func(*session, context.Context, *wire.Request, *
 	acpsdk.AgentMethodSessionClose:           (*session).serveClose,
 	acpsdk.AgentMethodSessionSetMode:         (*session).setMode,
 	acpsdk.AgentMethodSessionSetConfigOption: (*session).setOption,
+	methodPromptRender:                       (*session).promptRender,
 }
 
 // answered notes that the response to a prompt has been written.

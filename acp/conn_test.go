@@ -348,6 +348,30 @@ func TestAuthRequired(t *testing.T) {
 	}
 }
 
+// R-ACP-24, R-ACP-46: the prompt can be looked at, which changes nothing.
+func TestPromptRender(t *testing.T) {
+	const line = `{"jsonrpc":"2.0","id":%d,"method":"_lorimer.dev/prompt_render","params":{"sessionId":"s"}}`
+	synctest.Test(t, func(t *testing.T) {
+		rec := &recorder{}
+		dir := t.TempDir()
+		e := acptest.Open(t, rig{model: `{"text":"x"}`, seen: rec}.serve(t))
+		e.Say(initialize, newSession("s", dir), fmt.Sprintf(line, 1), promptLine(2, "s", "x"), fmt.Sprintf(line, 3))
+		ms := acptest.Messages(t, e.Hear())
+		var got [2]struct{ System, Stable, Volatile, Signature string }
+		for i, id := range []string{"1", "3"} {
+			if err := json.Unmarshal(acptest.Answer(t, ms, id).Result, &got[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got[0] != got[1] || len(got[0].Signature) != 64 || !strings.Contains(got[0].Volatile, "2026") {
+			t.Errorf("renderings = %+v, want two that are equal and whole", got)
+		}
+		if len(rec.requests) != 1 || rec.requests[0].System != got[0].System || !strings.Contains(got[0].System, dir) {
+			t.Errorf("the model was told %+v, want what was rendered", rec.requests)
+		}
+	})
+}
+
 // R-ACP-05: every way in which a connection ends ends the turn, in bounded time
 // and without an error.
 func TestEnds(t *testing.T) {

@@ -87,19 +87,35 @@ func invalid(field, format string, args ...any) *wire.Error {
 	return e
 }
 
-// The two functions below are called on the reader's goroutine; they look for
-// one member and leave everything else to whoever serves the request.
-
+// sessionID returns the session that a message names, or "". It is called on the
+// reader's goroutine, where a prompt of many megabytes must not be read to its
+// end: clients write the id before it.
 func sessionID(params json.RawMessage) string {
-	var p struct {
-		SessionID string `json:"sessionId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
+	dec := json.NewDecoder(bytes.NewReader(params))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return ""
 	}
-	return p.SessionID
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		if key == "sessionId" {
+			var id *string
+			if dec.Decode(&id) != nil || id == nil {
+				return ""
+			}
+			return *id
+		}
+		var other json.RawMessage
+		if dec.Decode(&other) != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
+// wishedID returns the id that a session/new wishes for, or "" (R-ACP-07).
 func wishedID(params json.RawMessage) string {
 	return members(params).meta().text("sessionId")
 }

@@ -5,6 +5,7 @@ import (
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
+	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
@@ -68,6 +69,7 @@ func initializeResult(o Options) acpsdk.InitializeResponse {
 		ProtocolVersion: version,
 		AgentInfo:       &acpsdk.Implementation{Name: "lorimer", Title: &o.Title, Version: o.Version},
 		AgentCapabilities: acpsdk.AgentCapabilities{
+			Meta:               map[string]any{v1.Namespace: map[string]any{"methods": []string{methodPromptRender}}},
 			PromptCapabilities: acpsdk.PromptCapabilities{Image: true, EmbeddedContext: true, Audio: o.Audio},
 			McpCapabilities:    acpsdk.McpCapabilities{Http: true, Sse: true},
 			SessionCapabilities: acpsdk.SessionCapabilities{

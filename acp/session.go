@@ -79,9 +79,14 @@ func (s *session) admit(r *wire.Request) *turn {
 }
 
 // serveClose is session/close. It answers when everything of the session has
-// ended and every prompt has been answered.
+// ended and every prompt has been answered. Once begun it is not cancelled, but
+// takes no longer than the time of grace.
 func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any, error) {
-	err := s.close(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
+	defer cancel()
+	if err := s.close(ctx); err != nil {
+		return nil, err
+	}
 	s.c.mu.Lock()
 	turns := slices.Clone(s.turns)
 	s.c.mu.Unlock()
@@ -89,11 +94,8 @@ func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any
 		select {
 		case <-t.done:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, ctx.Err()
 		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	return acpsdk.CloseSessionResponse{}, nil
 }
