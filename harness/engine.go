@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -38,13 +37,14 @@ func New(o Options) *Engine {
 	return &Engine{o: o, open: make(map[*Session]bool)}
 }
 
-// ids are the names that a thread may have, apart from "." and ".." (R-HARN-01).
-// The length keeps them fit to name a file.
-var ids = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
+// maxID keeps an id fit to name a file.
+const maxID = 200
 
-// CheckID reports whether id may name a session; the error wraps [ErrBadID].
+// CheckID reports whether id may name a session (R-HARN-01); the error wraps
+// [ErrBadID].
 func CheckID(id string) error {
-	if !ids.MatchString(id) || id == "." || id == ".." {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	if id == "" || len(id) > maxID || strings.Trim(id, letters) != "" || id == "." || id == ".." {
 		return fmt.Errorf("%w %.60q: use up to 200 letters, digits, dots, underscores and hyphens", ErrBadID, id)
 	}
 	return nil
