@@ -77,7 +77,7 @@ func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
 		}
 		m, err := s.a.describe(ctx, cfg, ref)
 		if err != nil {
-			return nil, err
+			continue // a session opens with it all the same, and its first prompt says why it is of no use (C017)
 		}
 		all = append(all, m.Descriptor)
 	}
