@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -234,17 +235,33 @@ func (e *editor) write(v any) {
 		e.t.Error(err)
 		return
 	}
-	e.in.Write(append(p, '\n')) // an agent that has gone is seen by who waits for it
+	e.raw(string(p) + "\n")
 }
+
+// raw writes bytes as they are, in one write. An agent that has gone is seen by
+// who waits for it.
+func (e *editor) raw(text string) { io.WriteString(e.in, text) }
 
 // send writes a request and returns its id.
 func (e *editor) send(method string, params any) int {
+	e.t.Helper()
+	text, id := e.line(method, params)
+	e.raw(text)
+	return id
+}
+
+// line returns a request as it is written, and its id.
+func (e *editor) line(method string, params any) (text string, id int) {
+	e.t.Helper()
 	e.mu.Lock()
 	e.next++
-	id := e.next
+	id = e.next
 	e.mu.Unlock()
-	e.write(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-	return id
+	p, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return string(p) + "\n", id
 }
 
 func (e *editor) notify(method string, params any) {
@@ -357,6 +374,13 @@ func (e *editor) updates(session string) []update {
 	return all
 }
 
+// heard returns all frames so far.
+func (e *editor) heard() []frameIn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.frames)
+}
+
 // text joins the answer of a session so far.
 func (e *editor) text(session string) string {
 	e.t.Helper()
@@ -371,6 +395,40 @@ func (e *editor) text(session string) string {
 		}
 	}
 	return b.String()
+}
+
+// fifo makes a named pipe in the workspace. A command that reads it waits until
+// the returned function writes a line to it.
+func (e *editor) fifo(name string) (write func(line string)) {
+	e.t.Helper()
+	path := filepath.Join(e.cwd, name)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	return func(line string) {
+		e.t.Helper()
+		f, err := os.OpenFile(path, os.O_RDWR, 0) // does not wait for a reader
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.t.Cleanup(func() { f.Close() })
+		if _, err := io.WriteString(f, line+"\n"); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// status waits until a tool call of the session has the status and returns its
+// id.
+func (e *editor) status(session, status string) string {
+	e.t.Helper()
+	var u update
+	e.until("tool call that is "+status, func(f frameIn) bool {
+		u = update{}
+		return f.Method == "session/update" && json.Unmarshal(f.Params, &u) == nil &&
+			u.SessionID == session && u.Update.Status == status
+	})
+	return u.Update.ToolCallID
 }
 
 // trace returns the lines of the trace whose type is kind.

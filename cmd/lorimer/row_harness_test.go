@@ -98,7 +98,9 @@ func TestRow034SignatureInputs(t *testing.T) {
 		{"name of the user", func(h *house) { h.More = "context.name = \"Ada\"\n" }, []string{"stable"}},
 		{"units", func(h *house) { h.More = "context.units = \"metric\"\n" }, []string{"stable"}},
 		{"locale", func(h *house) { h.More = "locale = \"tr\"\n" }, []string{"stable"}},
-		{"section", func(h *house) { h.More = "section = [{name = \"house\", order = 120, text = \"Rules of the house.\"}]\n" },
+		{"section", func(h *house) {
+			h.More = "section = [{name = \"house\", order = 120, text = \"Rules of the house.\"}]\n"
+		},
 			[]string{"stable"}},
 	}
 	for _, tt := range tests {
