@@ -95,6 +95,7 @@ func (k *keyring) fromCommand(ctx context.Context, command string) (string, erro
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Stdout = &out
 	cmd.WaitDelay = keyGrace
+	endWithChildren(cmd)
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err()
@@ -168,14 +169,26 @@ func (c *Config) Secrets() []string {
 				all = append(all, key)
 			}
 		}
-		all = slices.AppendSeq(all, maps.Values(p.Headers))
+		all = append(all, secretsIn(p.Headers)...)
 	}
 	for _, s := range c.MCP {
-		all = slices.AppendSeq(all, maps.Values(s.Headers))
+		all = append(all, secretsIn(s.Headers)...)
+		all = append(all, secretsIn(s.Env)...)
 	}
 	c.keys.mu.Lock()
 	defer c.keys.mu.Unlock()
 	all = slices.AppendSeq(all, maps.Values(c.keys.keys))
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// secretsIn returns the values whose names sound like secrets.
+func secretsIn(named map[string]string) []string {
+	var all []string
+	for name, value := range named {
+		if soundsSecret(name) {
+			all = append(all, value)
+		}
+	}
+	return all
 }

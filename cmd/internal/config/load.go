@@ -85,7 +85,7 @@ func defaults() *Config {
 		Web:         Web{Caps: WebCaps{Auto: 5, Search: 12, Research: 30}},
 		ACP:         ACP{Terminal: "own"},
 		Run:         Run{Zone: time.Local, Drain: 10 * time.Minute, LogLevel: "info"},
-		origin:      origins{},
+		origin:      newOrigins(),
 		keys:        &keyring{},
 	}
 }
@@ -142,7 +142,7 @@ func (c *Config) place(s Sources, given map[string]given) ([]Warning, error) {
 		*p.path = abs
 		c.origin.set(p.flag, g.origin)
 	}
-	if !filepath.IsAbs(c.Paths.Home) && c.origin["state"] == "" {
+	if !filepath.IsAbs(c.Paths.Home) && c.origin.of("state") == "default" {
 		warnings = append(warnings, Warning{
 			File: c.Paths.State,
 			Text: "there is no home directory, so nothing is kept for longer than this directory lives; set HOME or use --state",

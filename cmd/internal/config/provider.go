@@ -217,13 +217,13 @@ func (c *Config) checkProviders() error {
 	for _, e := range c.Endpoints() {
 		key := "providers." + e.Name
 		if err := oneOf(e.Kind, "openai", "anthropic"); err != nil {
-			return fmt.Errorf("%s: %s.kind: %w", c.origin.of(key+".kind"), key, err)
+			return fmt.Errorf("%s: %s.kind: %w", c.near(key+".kind"), key, err)
 		}
 		if e.BaseURL == "" {
-			return fmt.Errorf("%s: %s: base_url is needed", c.origin.of(key), key)
+			return fmt.Errorf("%s: %s: base_url is needed", c.near(key), key)
 		}
 		if err := checkURL(e.BaseURL); err != nil {
-			return fmt.Errorf("%s: %s.base_url: %w", c.origin.of(key+".base_url"), key, err)
+			return fmt.Errorf("%s: %s.base_url: %w", c.near(key+".base_url"), key, err)
 		}
 	}
 	return nil

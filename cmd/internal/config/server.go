@@ -29,13 +29,15 @@ func (c *Config) Servers() []NamedServer {
 // it, or 0.
 func (c *Config) line(key string) int {
 	first := 0
-	for k, origin := range c.origin {
-		if k != key && !strings.HasPrefix(k, key+".") {
-			continue
-		}
-		i := strings.LastIndexByte(origin, ':')
-		if n, err := strconv.Atoi(origin[i+1:]); err == nil && (first == 0 || n < first) {
-			first = n
+	for _, m := range []map[string]string{c.origin.values, c.origin.tables} {
+		for k, origin := range m {
+			if k != key && !strings.HasPrefix(k, key+".") {
+				continue
+			}
+			i := strings.LastIndexByte(origin, ':')
+			if n, err := strconv.Atoi(origin[i+1:]); err == nil && (first == 0 || n < first) {
+				first = n
+			}
 		}
 	}
 	return first

@@ -24,7 +24,7 @@ type Value struct {
 
 // Values lists all settings by key, each with where it comes from.
 func (c *Config) Values() []Value {
-	s := shower{origin: c.origin}
+	s := shower{config: c}
 	s.fields("", reflect.ValueOf(*c))
 	s.fields("proxy", reflect.ValueOf(c.Proxy))
 	s.add("config", c.Paths.Config)
@@ -48,16 +48,23 @@ func (c *Config) Values() []Value {
 
 // A shower turns a configuration into lines.
 type shower struct {
-	origin origins
+	config *Config
 	values []Value
 }
 
 func (s *shower) add(key string, value any) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		text = []byte(fmt.Sprintf("%q", fmt.Sprint(value)))
+	s.values = append(s.values, Value{key, text(value), s.config.origin.of(key)})
+}
+
+// text writes a value down; that of a key and of a list is TOML too.
+func text(value any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil { // a number that JSON does not have
+		return fmt.Sprint(value)
 	}
-	s.values = append(s.values, Value{key, string(text), s.origin.of(key)})
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // fields shows the fields of a struct that have a place in the file.
@@ -75,7 +82,7 @@ func (s *shower) fields(prefix string, v reflect.Value) {
 func (s *shower) show(key, how string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil():
-		s.values = append(s.values, Value{key, "", s.origin.of(key)})
+		s.values = append(s.values, Value{key, "", s.config.origin.of(key)})
 	case v.Kind() == reflect.Pointer:
 		s.show(key, how, v.Elem())
 	case v.Type() == reflect.TypeFor[Duration]():
@@ -90,6 +97,8 @@ func (s *shower) show(key, how string, v reflect.Value) {
 		for i := range v.Len() {
 			s.show(join(key, strconv.Itoa(i)), how, v.Index(i))
 		}
+	case v.Kind() == reflect.Map: // its keys may be anything, so that it is one value
+		s.values = append(s.values, Value{key, text(v.Interface()), s.config.near(key)})
 	default:
 		s.add(key, hide(how, v.Interface()))
 	}
@@ -174,7 +183,7 @@ func hideInArgs(args []string) []string {
 
 func soundsSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "auth"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "auth", "cookie"}, func(word string) bool {
 		return strings.Contains(name, word)
 	})
 }

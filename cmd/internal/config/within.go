@@ -9,8 +9,10 @@ import (
 	"slices"
 )
 
-// workspaceFile is the file of a workspace, below its directory.
-const workspaceFile = ".lorimer/config.toml"
+const (
+	workspaceFile    = ".lorimer/config.toml" // below the directory of the workspace
+	maxWorkspaceFile = 1 << 20                // bytes
+)
 
 // Within returns c as it holds in the workspace at dir, whose own file may make
 // the mode stricter, budgets smaller, and more calls ask or be refused. What
@@ -18,36 +20,44 @@ const workspaceFile = ".lorimer/config.toml"
 // is an error, since leaving it out could allow what it refuses.
 func (c *Config) Within(dir string) (*Config, []Warning, error) {
 	path := filepath.Join(dir, workspaceFile)
-	data, err := os.ReadFile(path)
+	data, err := readWorkspace(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil, nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading the workspace's configuration: %w", err)
 	}
-	w := &Config{origin: origins{}}
+	w := &Config{origin: newOrigins()}
 	warnings, err := w.decode(path, data)
 	if err != nil {
 		return nil, nil, err
 	}
 	t := tightening{file: path, from: w}
 	for _, k := range keysOf(data) {
-		if strict(k.name) || k.name == "permissions" || k.name == "budget" {
+		if k.table || strict(k.name) || slices.ContainsFunc(warnings, func(w Warning) bool { return w.Line == k.line }) {
 			continue
 		}
-		if !slices.ContainsFunc(warnings, func(w Warning) bool { return w.Line == k.line }) {
-			t.warn(k.name, "cannot be set by a workspace and has no effect")
-		}
+		t.warnings = append(t.warnings, Warning{path, k.line, k.name + " cannot be set by a workspace and has no effect"})
 	}
 	out := *c
-	out.origin = make(origins)
-	for k, v := range c.origin {
-		out.origin[k] = v
-	}
+	out.origin = c.origin.clone()
 	if err := t.apply(&out); err != nil {
 		return nil, nil, err
 	}
 	return &out, append(warnings, t.warnings...), nil
+}
+
+// readWorkspace reads a file that somebody else may have made: a regular one of
+// a reasonable size.
+func readWorkspace(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxWorkspaceFile {
+		return nil, fmt.Errorf("%s: not a file of at most %d KiB", path, maxWorkspaceFile>>10)
+	}
+	return os.ReadFile(path)
 }
 
 // strict reports whether a workspace may set key.

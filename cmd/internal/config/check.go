@@ -1,0 +1,119 @@
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// check looks at the values that must be one of a few, or in a range.
+func (c *Config) check() error {
+	for _, v := range []struct {
+		key string
+		err error
+	}{
+		{"mode", oneOf(c.Mode, modes()...)},
+		{"context.units", oneOf(c.Context.Units, "", "metric", "imperial")},
+		{"prompt_cache.volatile_placement", oneOf(c.PromptCache.VolatilePlacement, "turn", "system")},
+		{"history.cross_vendor", oneOf(c.History.CrossVendor, "typed", "text")},
+		{"attachments.inline_bytes", notNegative(c.Attachments.InlineBytes)},
+		{"tool_route.on_failure", oneOf(c.ToolRoute.OnFailure, "none", "search_only", "all")},
+		{"compaction.trigger", notNegative(c.Compaction.Trigger)},
+		{"compaction.keep_rounds", notNegative(c.Compaction.KeepRounds)},
+		{"web.caps.auto", notNegative(c.Web.Caps.Auto)},
+		{"web.caps.search", notNegative(c.Web.Caps.Search)},
+		{"web.caps.research", notNegative(c.Web.Caps.Research)},
+		{"budget.day", limit(c.Budget.Day)},
+		{"budget.month", limit(c.Budget.Month)},
+		{"budget.thread", limit(c.Budget.Thread)},
+		{"acp.terminal", oneOf(c.ACP.Terminal, "own", "client")},
+		{"tool_order", checkOrder(c.ToolOrder)},
+	} {
+		if v.err != nil {
+			return fmt.Errorf("%s: %s: %w", c.near(v.key), v.key, v.err)
+		}
+	}
+	if err := c.checkProviders(); err != nil {
+		return err
+	}
+	return c.checkEntries()
+}
+
+// checkEntries looks at the tables that come in any number.
+func (c *Config) checkEntries() error {
+	for _, s := range c.Servers() {
+		name := s.Name
+		if (s.Command == "") == (s.URL == "") {
+			return fmt.Errorf("%s: mcp.%s: give either command or url", c.near("mcp."+name), name)
+		}
+		if err := oneOf(s.Type, "", "http", "sse", "stdio"); err != nil {
+			return fmt.Errorf("%s: mcp.%s.type: %w", c.near("mcp."+name+".type"), name, err)
+		}
+	}
+	for i, h := range c.Hooks {
+		key := "hook." + strconv.Itoa(i)
+		if err := oneOf(h.Action, "drop", "replace", "append", "reorder"); err != nil {
+			return fmt.Errorf("%s: hook: action: %w", c.near(key+".action"), err)
+		}
+		if err := oneOf(h.Target, "", "sections", "tools"); err != nil {
+			return fmt.Errorf("%s: hook: target: %w", c.near(key+".target"), err)
+		}
+	}
+	for i, t := range c.Tools {
+		if t.Name == "" || len(t.Command) == 0 {
+			return fmt.Errorf("%s: tool: name and command are needed", c.near("tool."+strconv.Itoa(i)))
+		}
+	}
+	return nil
+}
+
+// unlisted is the place of the tools that an order does not name.
+const unlisted = "<unlisted-tools>"
+
+// checkOrder enforces the form of an order of tools: the marker once, and no
+// name twice (R-PROMPT-20).
+func checkOrder(order *[]string) error {
+	if order == nil {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for _, name := range *order {
+		if seen[name] {
+			return fmt.Errorf("%q occurs twice", name)
+		}
+		seen[name] = true
+	}
+	if !seen[unlisted] {
+		return fmt.Errorf("add %q where the tools go that are not listed", unlisted)
+	}
+	return nil
+}
+
+func limit(n *int64) error {
+	if n == nil {
+		return nil
+	}
+	return notNegative(*n)
+}
+
+// modes lists the modes from the strictest.
+func modes() []string { return []string{"read-only", "ask", "accept-edits", "auto"} }
+
+// stricter reports whether mode a allows less than mode b.
+func stricter(a, b string) bool {
+	return slices.Index(modes(), a) < slices.Index(modes(), b)
+}
+
+// loose reports whether others than the owner may read a file with mode m.
+func loose(m fs.FileMode) bool { return m.Perm()&0o077 != 0 }
+
+// beside returns path as seen from the directory of the configuration file.
+func (c *Config) beside(path string) string {
+	path = c.expand(path)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(c.Paths.Config), path)
+}

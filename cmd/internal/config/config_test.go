@@ -1,0 +1,441 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+)
+
+// A machine is a home directory with a configuration file, and an environment.
+type machine struct {
+	home, file string
+	env        map[string]string
+	flags      map[string]string
+}
+
+// newMachine makes one; without content it has no file.
+func newMachine(t *testing.T, content string) *machine {
+	t.Helper()
+	home := t.TempDir()
+	m := &machine{home: home, file: filepath.Join(home, ".config/lorimer/config.toml"), env: map[string]string{"HOME": home}, flags: map[string]string{}}
+	if content != "" {
+		write(t, m.file, content, 0o600)
+	}
+	return m
+}
+
+func write(t *testing.T, path, content string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) sources() config.Sources {
+	return config.Sources{Env: func(name string) string { return m.env[name] }, Flags: m.flags}
+}
+
+// load reads the configuration, which has to be free of mistakes.
+func (m *machine) load(t *testing.T) *config.Config {
+	t.Helper()
+	c, warnings, err := config.Load(m.sources())
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("Load: %v, warnings %v", err, warnings)
+	}
+	return c
+}
+
+// shown returns the values by key, with the machine's home as ~.
+func (m *machine) shown(c *config.Config) map[string]string {
+	all := make(map[string]string)
+	for _, v := range c.Values() {
+		all[v.Key] = strings.ReplaceAll(v.Value+" <- "+v.Origin, m.home, "~")
+	}
+	return all
+}
+
+func TestEveryKey(t *testing.T) {
+	full, err := os.ReadFile("testdata/full.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, string(full))
+	write(t, filepath.Join(filepath.Dir(m.file), "openai.key"), "sk-file\n", 0o600)
+	got := m.shown(m.load(t))
+	want := map[string]string{
+		"model":                            `"openai/gpt-5.2" <- FILE:2`,
+		"mode":                             `"accept-edits" <- FILE:3`,
+		"persona":                          `"You like short answers." <- FILE:4`,
+		"tool_order":                       `["read","<unlisted-tools>","bash"] <- FILE:5`,
+		"database":                         `"postgres://me:********@db.example.org/lorimer" <- FILE:6`,
+		"locale":                           `"de" <- FILE:7`,
+		"context.name":                     `"Kim" <- FILE:10`,
+		"context.location":                 `"Bern" <- FILE:11`,
+		"context.units":                    `"metric" <- FILE:12`,
+		"prompt_cache.volatile_placement":  `"system" <- FILE:15`,
+		"history.cross_vendor":             `"text" <- FILE:18`,
+		"attachments.inline_bytes":         `4096 <- FILE:21`,
+		"tool_route.model":                 `"openai/gpt-5-nano" <- FILE:24`,
+		"tool_route.on_failure":            `"all" <- FILE:25`,
+		"task.model":                       `"openai/gpt-5-mini" <- FILE:28`,
+		"compaction.trigger":               `20000 <- FILE:31`,
+		"compaction.keep_rounds":           `3 <- FILE:32`,
+		"compaction.cache_aligned":         `true <- FILE:33`,
+		"compaction.instruction":           `"********" <- FILE:34`,
+		"web.backend":                      `"json" <- FILE:37`,
+		"web.url":                          `"http://127.0.0.1:8888/search?key=********" <- FILE:38`,
+		"web.allow_private":                `true <- FILE:39`,
+		"web.caps.auto":                    `1 <- FILE:40`,
+		"web.caps.search":                  `2 <- FILE:40`,
+		"web.caps.research":                `3 <- FILE:40`,
+		"permissions.allow":                `["bash(go test *)"] <- FILE:43`,
+		"permissions.ask":                  `["bash(git push *)"] <- FILE:44`,
+		"permissions.deny":                 `["read(*.pem)"] <- FILE:45`,
+		"budget.day":                       `10 <- FILE:48`,
+		"budget.month":                     `100 <- FILE:49`,
+		"budget.thread":                    `5 <- FILE:50`,
+		"moderation.enabled":               `true <- FILE:53`,
+		"experimental.tasks":               `true <- FILE:56`,
+		"acp.terminal":                     `"client" <- FILE:59`,
+		"providers.openai.kind":            `"" <- default`,
+		"providers.openai.base_url":        `"" <- default`,
+		"providers.openai.model":           `"" <- default`,
+		"providers.openai.api_key_env":     `"" <- default`,
+		"providers.openai.api_key_file":    `"openai.key" <- FILE:62`,
+		"providers.openai.api_key_command": `"" <- default`,
+		"providers.acme.kind":              `"openai" <- FILE:65`,
+		"providers.acme.base_url":          `"https://acme.example.org/v1/" <- FILE:66`,
+		"providers.acme.model":             `"acme-1" <- FILE:67`,
+		"providers.acme.api_key_env":       `"ACME_KEY" <- FILE:68`,
+		"providers.acme.api_key_file":      `"" <- default`,
+		"providers.acme.api_key_command":   `"echo acme-key" <- FILE:69`,
+		"providers.acme.headers.X-Team":    `"********" <- FILE:70`,
+		"mcp.zebra.command":                `"zebra-server" <- FILE:73`,
+		"mcp.zebra.args":                   `["--token","********","--mode=fast","--api-key=********"] <- FILE:74`,
+		"mcp.zebra.cwd":                    `"/tmp" <- FILE:75`,
+		"mcp.zebra.timeout":                `"1m30s" <- FILE:76`,
+		"mcp.zebra.env.ZEBRA_TOKEN":        `"********" <- FILE:77`,
+		"mcp.zebra.url":                    `"" <- default`,
+		"mcp.zebra.type":                   `"" <- default`,
+		"mcp.zebra.disabled":               `false <- default`,
+		"mcp.ape.command":                  `"" <- default`,
+		"mcp.ape.args":                     `null <- default`,
+		"mcp.ape.cwd":                      `"" <- default`,
+		"mcp.ape.timeout":                  `"0s" <- default`,
+		"mcp.ape.url":                      `"https://mcp.example.org/sse?token=********" <- FILE:80`,
+		"mcp.ape.type":                     `"sse" <- FILE:81`,
+		"mcp.ape.disabled":                 `true <- FILE:82`,
+		"mcp.ape.headers.Authorization":    `"********" <- FILE:85`,
+		"section.0.name":                   `"house:rules" <- FILE:88`,
+		"section.0.order":                  `150.5 <- FILE:89`,
+		"section.0.text":                   `"Be kind to {{team}}." <- FILE:90`,
+		"section.0.literal":                `false <- FILE:91`,
+		"section.0.scope":                  `"s1" <- FILE:92`,
+		"section.1.name":                   `"house:raw" <- FILE:95`,
+		"section.1.order":                  `0 <- default`,
+		"section.1.text":                   `"{{ stays }}" <- FILE:96`,
+		"section.1.literal":                `true <- FILE:97`,
+		"section.1.scope":                  `"" <- default`,
+		"variable.0.name":                  `"team" <- FILE:100`,
+		"variable.0.value":                 `"Blue" <- FILE:101`,
+		"variable.0.scope":                 `"s1" <- FILE:102`,
+		"hook.0.action":                    `"append" <- FILE:105`,
+		"hook.0.section":                   `"house:rules" <- FILE:106`,
+		"hook.0.text":                      `"And to others." <- FILE:107`,
+		"hook.0.scope":                     `"s1" <- FILE:108`,
+		"hook.0.tool":                      `"" <- default`,
+		"hook.0.order":                     `null <- default`,
+		"hook.0.target":                    `"" <- default`,
+		"hook.1.action":                    `"reorder" <- FILE:111`,
+		"hook.1.target":                    `"tools" <- FILE:112`,
+		"hook.1.order":                     `["read","bash"] <- FILE:113`,
+		"hook.1.section":                   `"" <- default`,
+		"hook.1.tool":                      `"" <- default`,
+		"hook.1.text":                      `"" <- default`,
+		"hook.1.scope":                     `"" <- default`,
+		"hook.2.action":                    `"drop" <- FILE:116`,
+		"hook.2.tool":                      `"bash" <- FILE:117`,
+		"hook.2.section":                   `"" <- default`,
+		"hook.2.text":                      `"" <- default`,
+		"hook.2.order":                     `null <- default`,
+		"hook.2.target":                    `"" <- default`,
+		"hook.2.scope":                     `"" <- default`,
+		"tool.0.name":                      `"deploy" <- FILE:120`,
+		"tool.0.description":               `"Deploys." <- FILE:121`,
+		"tool.0.verb":                      `"deploying {env}" <- FILE:122`,
+		"tool.0.kind":                      `"execute" <- FILE:123`,
+		"tool.0.cacheable":                 `false <- FILE:124`,
+		"tool.0.command":                   `["./deploy.sh","--json"] <- FILE:125`,
+		"tool.0.timeout":                   `"2m0s" <- FILE:126`,
+		"tool.0.schema":                    `{"properties":{"env":{"type":"string"}},"type":"object"} <- FILE:128`,
+		"config":                           `"~/.config/lorimer/config.toml" <- default`,
+		"state":                            `"~/.local/state/lorimer" <- default`,
+		"cache":                            `"~/.cache/lorimer" <- default`,
+		"trace":                            `"" <- default`,
+		"clock":                            `"" <- default`,
+		"clock_step":                       `"0s" <- default`,
+		"tz":                               `"` + time.Local.String() + `" <- default`,
+		"drain":                            `"10m0s" <- default`,
+		"no_queue":                         `false <- default`,
+		"log_level":                        `"info" <- default`,
+		"log_file":                         `"" <- default`,
+		"proxy.http":                       `"" <- default`,
+		"proxy.https":                      `"" <- default`,
+		"proxy.no":                         `"" <- default`,
+	}
+	for k, v := range want {
+		want[k] = strings.ReplaceAll(v, "FILE", "~/.config/lorimer/config.toml")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+func TestDefaultsWithoutAFile(t *testing.T) {
+	c := newMachine(t, "").load(t)
+	if c.Mode != "ask" || c.ToolOrder != nil || c.Locale != "en" || c.Compaction.KeepRounds != 6 || c.Run.Drain != 10*time.Minute {
+		t.Errorf("defaults = %+v", c)
+	}
+	for _, v := range c.Values() {
+		if v.Origin != "default" {
+			t.Errorf("%s comes from %s", v.Key, v.Origin)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	m := newMachine(t, `model = "openai/file"`)
+	if got := m.shown(m.load(t))["model"]; got != `"openai/file" <- ~/.config/lorimer/config.toml:1` {
+		t.Errorf("file: %s", got)
+	}
+	m.env["LORIMER_MODEL"] = "openai/env"
+	if got := m.shown(m.load(t))["model"]; got != `"openai/env" <- env LORIMER_MODEL` {
+		t.Errorf("environment: %s", got)
+	}
+	m.flags["model"] = "openai/flag"
+	if got := m.shown(m.load(t))["model"]; got != `"openai/flag" <- flag --model` {
+		t.Errorf("flag: %s", got)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	m := newMachine(t, "")
+	other := filepath.Join(m.home, "other.toml")
+	write(t, other, "mode = \"auto\"\n", 0o600)
+	m.flags = map[string]string{
+		"config": other, "state": filepath.Join(m.home, "s"), "model": "offline", "mode": "read-only", "trace": "~/t.jsonl",
+		"clock": "2026-11-30T09:05:00+01:00", "clock-step": "24h", "tz": "Europe/Berlin", "drain": "0s", "no-queue": "true",
+		"log-level": "debug", "log-file": "l.txt",
+	}
+	c := m.load(t)
+	want := config.Run{
+		Trace: filepath.Join(m.home, "t.jsonl"), Clock: time.Date(2026, 11, 30, 8, 5, 0, 0, time.UTC), ClockStep: 24 * time.Hour,
+		Zone: c.Run.Zone, NoQueue: true, LogLevel: "debug", LogFile: "l.txt",
+	}
+	if diff := cmp.Diff(want, c.Run, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	if c.Run.Zone.String() != "Europe/Berlin" || c.Mode != "read-only" || c.Paths.Config != other || c.Paths.State != filepath.Join(m.home, "s") {
+		t.Errorf("zone %v, mode %q, paths %+v", c.Run.Zone, c.Mode, c.Paths)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	tests := []struct {
+		name  string
+		env   map[string]string
+		home  string
+		state string
+	}{
+		{"home of the environment", map[string]string{"HOME": "/home/a"}, "/home/b", "/home/a/.local/state/lorimer"},
+		{"home of the system", nil, "/home/b", "/home/b/.local/state/lorimer"},
+		{"XDG", map[string]string{"HOME": "/home/a", "XDG_STATE_HOME": "/var/x"}, "", "/var/x/lorimer"},
+		{"a relative XDG directory is ignored", map[string]string{"HOME": "/home/a", "XDG_STATE_HOME": "x"}, "", "/home/a/.local/state/lorimer"},
+		{"the variable of the flag", map[string]string{"HOME": "/home/a", "LORIMER_STATE": "/srv/s"}, "", "/srv/s"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _, err := config.Load(config.Sources{Env: func(n string) string { return tt.env[n] }, Home: tt.home})
+			if err != nil || c.Paths.State != tt.state {
+				t.Errorf("state = %q (%v), want %q", c.Paths.State, err, tt.state)
+			}
+		})
+	}
+}
+
+func TestNoHomeAtAll(t *testing.T) {
+	c, warnings, err := config.Load(config.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !filepath.IsAbs(c.Paths.State) || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "--state") {
+		t.Errorf("state %q, warnings %v; want a place, and a word about it", c.Paths.State, warnings)
+	}
+}
+
+func TestUnknownKeysAreWarnings(t *testing.T) {
+	m := newMachine(t, "model = \"offline\"\nmodle = 1\n\n[web]\nbackend = \"json\"\nbakend = \"json\"\n\n[nonsense]\na = 1\n\n[[section]]\nname = \"a\"\ntxt = \"b\"\n\n[mcp.a]\ncommand = \"b\"\nevn = { A = \"b\" }\n")
+	c, warnings, err := config.Load(m.sources())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range warnings {
+		got = append(got, strings.ReplaceAll(w.String(), m.file, "FILE"))
+	}
+	want := []string{
+		"FILE:2: unknown key modle has no effect",
+		"FILE:6: unknown key web.bakend has no effect",
+		"FILE:8: unknown key nonsense has no effect",
+		"FILE:13: unknown key section.txt has no effect",
+		"FILE:17: unknown key mcp.a.evn has no effect",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if c.Model != "offline" || c.Web.Backend != "json" || c.MCP["a"].Command != "b" {
+		t.Errorf("the rest does not hold: %+v", c)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	tests := []struct {
+		name, file string
+		env, flags map[string]string
+		want       string
+	}{
+		{"syntax", "model = \"a\"\nmode = = 3\n", nil, nil, "FILE:2:8: "},
+		{"an unfinished table", "\n[web", nil, nil, "FILE:2:"},
+		{"a key twice", "mode = \"ask\"\nmode = \"ask\"\n", nil, nil, "FILE:2:1: "},
+		{"a wrong type", "[compaction]\ntrigger = \"many\"\n", nil, nil, "FILE:2:11: "},
+		{"invalid UTF-8", "model = \"\xff\"\n", nil, nil, "FILE:1:"},
+		{"an unknown mode", "\nmode = \"yolo\"\n", nil, nil, `FILE:2: mode: "yolo" is not one of read-only, ask, accept-edits, auto`},
+		{"the same from a flag", "", nil, map[string]string{"mode": "yolo"}, `flag --mode: mode: "yolo" is not one of`},
+		{"the same from the environment", "", map[string]string{"LORIMER_MODE": "yolo"}, nil, `env LORIMER_MODE: mode: "yolo"`},
+		{"a clock", "", nil, map[string]string{"clock": "now"}, `flag --clock: "now" is not a time; write it like`},
+		{"a zone", "", nil, map[string]string{"tz": "Mars/Base"}, `flag --tz: "Mars/Base" is not a time zone`},
+		{"a span", "", nil, map[string]string{"drain": "-1s"}, `flag --drain: "-1s" is not a time span`},
+		{"a switch", "", map[string]string{"LORIMER_NO_QUEUE": "maybe"}, nil, `env LORIMER_NO_QUEUE: "maybe" is neither true nor false`},
+		{"a log level", "", nil, map[string]string{"log-level": "loud"}, `flag --log-level: "loud" is not one of`},
+		{"a file that was named and is missing", "", nil, map[string]string{"config": "/nowhere/c.toml"}, "/nowhere/c.toml: no such file"},
+		{"an order without the marker", `tool_order = []`, nil, nil, `FILE:1: tool_order: add "<unlisted-tools>"`},
+		{"an order with a name twice", `tool_order = ["a", "<unlisted-tools>", "a"]`, nil, nil, `FILE:1: tool_order: "a" occurs twice`},
+		{"a negative number", "[web.caps]\nauto = -1", nil, nil, "FILE:2: web.caps.auto: must not be negative"},
+		{"a provider without an address", "[providers.acme]\nmodel = \"x\"", nil, nil, "FILE:1: providers.acme: base_url is needed"},
+		{"an address that is none", "[providers.acme]\nbase_url = \"acme.org\"", nil, nil, `FILE:2: providers.acme.base_url: "acme.org" is not an address`},
+		{"an unknown protocol", "[providers.acme]\nbase_url = \"http://a\"\nkind = \"gopher\"", nil, nil, `FILE:3: providers.acme.kind: "gopher" is not one of openai, anthropic`},
+		{"a bad address in the environment", "", map[string]string{"OPENAI_BASE_URL": "localhost:80"}, nil, "env OPENAI_BASE_URL: "},
+		{"a server with two ways", "[mcp.a]\ncommand = \"a\"\nurl = \"http://a\"", nil, nil, "mcp.a: give either command or url"},
+		{"a hook that does nothing", "[[hook]]\naction = \"dance\"", nil, nil, `FILE:2: hook: action: "dance" is not one of drop`},
+		{"a tool without a command", "[[tool]]\nname = \"a\"", nil, nil, "FILE:1: tool: name and command are needed"},
+		{"a bad span in the file", "[mcp.a]\ncommand = \"a\"\ntimeout = \"soon\"", nil, nil, "FILE:3:11: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newMachine(t, tt.file)
+			for k, v := range tt.env {
+				m.env[k] = v
+			}
+			m.flags = tt.flags
+			_, _, err := config.Load(m.sources())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := strings.ReplaceAll(err.Error(), m.file, "FILE"); !strings.Contains(got, tt.want) {
+				t.Errorf("error = %q, want one with %q", got, tt.want)
+			} else {
+				t.Log(got)
+			}
+		})
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	m := newMachine(t, "")
+	if err := os.MkdirAll(m.file, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := config.Load(m.sources()); err == nil || !strings.Contains(err.Error(), m.file) {
+		t.Errorf("a directory for a file: %v, want an error with the path", err)
+	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	m := newMachine(t, "\ufeffmodel = \"offline\"\n")
+	if c := m.load(t); c.Model != "offline" {
+		t.Errorf("model = %q", c.Model)
+	}
+}
+
+func TestLocale(t *testing.T) {
+	for lang, want := range map[string]string{
+		"": "en", "C": "en", "C.UTF-8": "en", "POSIX": "en", "de_DE.UTF-8": "de-de", "zh_TW": "zh-tw", "ca@valencia": "ca",
+	} {
+		m := newMachine(t, "")
+		m.env["LANG"] = lang
+		if got := m.load(t).Locale; got != want {
+			t.Errorf("LANG=%s gives %q, want %q", lang, got, want)
+		}
+	}
+	m := newMachine(t, `locale = "fr"`)
+	m.env["LANG"] = "de_DE"
+	if got := m.load(t).Locale; got != "fr" {
+		t.Errorf("locale = %q, want that of the file", got)
+	}
+}
+
+func TestOrderThatIsAbsent(t *testing.T) {
+	if c := newMachine(t, "").load(t); c.ToolOrder != nil {
+		t.Errorf("order = %v, want none", *c.ToolOrder)
+	}
+	if c := newMachine(t, `tool_order = ["<unlisted-tools>"]`).load(t); c.ToolOrder == nil || len(*c.ToolOrder) != 1 {
+		t.Errorf("order = %v, want the marker", c.ToolOrder)
+	}
+}
+
+func TestServersKeepTheOrderOfTheFile(t *testing.T) {
+	c := newMachine(t, "[mcp.z]\ncommand = \"z\"\n[mcp.a]\ncommand = \"a\"\n[mcp]\nm = { command = \"m\" }\n").load(t)
+	var got []string
+	for _, s := range c.Servers() {
+		got = append(got, s.Name+"="+s.Command)
+	}
+	if want := []string{"z=z", "a=a", "m=m"}; !cmp.Equal(want, got) {
+		t.Errorf("servers = %q, want %q", got, want)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	full, err := os.ReadFile("testdata/full.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(full))
+	f.Add("a.b.c = { d = [ { e = 1 } ] }")
+	f.Add("[[tool]]\n[tool.schema]\n[[tool]]\n[[tool.schema]]")
+	f.Fuzz(func(t *testing.T, content string) {
+		file := filepath.Join(t.TempDir(), "c.toml")
+		write(t, file, content, 0o600)
+		c, warnings, err := config.Load(config.Sources{Flags: map[string]string{"config": file, "state": t.TempDir()}})
+		if err != nil {
+			if !strings.Contains(err.Error(), file) {
+				t.Errorf("error %q does not name the file", err)
+			}
+			return
+		}
+		for _, w := range warnings {
+			if w.File == file && (w.Line < 1 || w.Line > 1+strings.Count(content, "\n")) {
+				t.Errorf("warning %v names a line that is not there", w)
+			}
+		}
+		c.Values()
+	})
+}
