@@ -31,8 +31,8 @@ type form struct {
 var forms = sync.OnceValue(func() []form {
 	return []form{
 		pattern("help", `help|\?|what can you do`),
+		pattern("list", `(?:list|show)(?: me)?(?: the| all| all the)? files`+here+`?|ls|list`),
 		pattern("list", `(?:list|show)(?: me)?(?: the| all| all the)? files(?: in| under| of)? (?P<subject>\S.*)`),
-		pattern("list", `(?:list|show)(?: me)?(?: the| all| all the)? files|ls|list`),
 		pattern("list", `(?:ls|list) (?P<subject>`+name+`)`),
 		pattern("search", `search the web (?:for )?(?P<subject>\S.*)`),
 		pattern("search", `(?:web search|search online)(?: for)? (?P<subject>\S.*)`),
@@ -57,6 +57,10 @@ var forms = sync.OnceValue(func() []form {
 		pattern("stream", `(?:stream|write|say) (?P<count>\d{1,6}) words`),
 	}
 })
+
+// here is the working directory in words. One in quotes is a directory of that
+// name.
+const here = "(?: (?:in )?here| in (?:this|the(?: current| working)?) (?:directory|folder|workspace|project))"
 
 // name is a file, a directory or an address: one word, or words in quotes.
 const name = "(?:`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s:]+)"

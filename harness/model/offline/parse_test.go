@@ -15,6 +15,12 @@ func TestParse(t *testing.T) {
 	}{
 		{"list files", command{verb: "list"}},
 		{"Please list the files in `cmd dir`.", command{verb: "list", subject: "cmd dir"}},
+		{"list the files here", command{verb: "list"}},
+		{"Show me all the files in here!", command{verb: "list"}},
+		{"list the files in this directory.", command{verb: "list"}},
+		{"list files in the current folder", command{verb: "list"}},
+		{"list files in `here`", command{verb: "list", subject: "here"}},
+		{"list files in the folder src", command{verb: "list", subject: "the folder src"}},
 		{"list files in .", command{verb: "list", subject: "."}},
 		{"ls ..", command{verb: "list", subject: ".."}},
 		{"Read README.md.", command{verb: "read", subject: "README.md"}},
