@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lorimer-dev/lorimer/tools/schema"
 )
 
 // A Registry is the tools of one send. What is described to the model, found by
@@ -22,7 +24,7 @@ type Registry struct {
 type entry struct {
 	info   Info
 	tool   Tool
-	schema func() (*Schema, error) // compiles on first use
+	schema func() (*schema.Schema, error) // compiles on first use
 }
 
 // NewRegistry returns the registry of those of ts that gate admits. It is an
@@ -82,6 +84,9 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 func (r *Registry) Check(name string, input json.RawMessage) (json.RawMessage, error) {
 	e, ok := r.find(name)
 	if !ok {
+		if _, withheld := slices.BinarySearch(r.known, name); withheld {
+			return nil, Publicf("the tool %q is not available now%s", name, r.hint(name))
+		}
 		return nil, Publicf("there is no tool %q%s", cut(name, 64), r.hint(name))
 	}
 	return e.check(input)

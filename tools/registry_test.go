@@ -79,8 +79,8 @@ func TestWithheld(t *testing.T) {
 	if _, ok := r.Lookup("write"); ok {
 		t.Error("Lookup finds a withheld tool")
 	}
-	if _, err := r.Check("write", nil); err == nil {
-		t.Error("Check takes input for a withheld tool")
+	if _, err := r.Check("write", nil); err == nil || !strings.Contains(err.Error(), "not available now") {
+		t.Errorf("Check for a withheld tool: error = %v", err)
 	}
 	if got, want := r.Known(), []string{"Zeta", "bash", "read", "web_search", "write"}; !slices.Equal(got, want) {
 		t.Errorf("Known() = %q, want %q", got, want)
@@ -199,11 +199,11 @@ func TestCheckRefuses(t *testing.T) {
 		{"C102 a boolean", `true`, "is a boolean"},
 		{"C102 two objects", `{"name":"a"}{"name":"b"}`, "more text follows the first value at byte 12"},
 		{"C102 nothing, where something is required", ``, "missing property 'name'"},
-		{"wrong type", `{"name":1}`, "name: got number, want string"},
+		{"wrong type", `{"name":1}`, "name: got integer, want string"},
 		{"null for what is required", `{"name":null}`, "name: got null, want string"},
-		{"place in an array", `{"name":"a","tags":["x",1]}`, "tags.1: got number, want string"},
-		{"unknown member", `{"name":"a","nick":"b"}`, "'nick'"},
-		{"two faults", `{"name":"","age":-1}`, "; "},
+		{"place in an array", `{"name":"a","tags":["x",1]}`, "tags.1: got integer, want string"},
+		{"unknown member", `{"name":"a","nick":"b"}`, "unknown property 'nick', known are age, maybe, name, tags"},
+		{"two faults", `{"name":"","age":-1}`, "age: got -1, want at least 0; name: number of characters is 0, want at least 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -236,9 +236,6 @@ func TestForeignSchema(t *testing.T) {
 		`{"type":"nonsense"}`,
 		`not JSON`,
 	} {
-		if _, err := tools.CompileSchema(json.RawMessage(schema)); err == nil {
-			t.Errorf("CompileSchema(%s) worked", schema)
-		}
 		r := registry(t, nil, tool("foreign", tools.Acts, schema))
 		if got, err := r.Check("foreign", json.RawMessage(`{"a":1}`)); err != nil || string(got) != `{"a":1}` {
 			t.Errorf("Check with the schema %s = %s, %v; want the input", schema, got, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/schema"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 	"github.com/lorimer-dev/lorimer/tools/workspace/workspacetest"
@@ -123,7 +124,7 @@ func edits(pairs ...string) []args {
 
 func TestDescriptions(t *testing.T) {
 	for _, info := range newKit(t).reg.Infos() {
-		if _, err := tools.CompileSchema(info.Schema); err != nil {
+		if _, err := schema.Compile(info.Schema); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 		if !strings.Contains(info.Description, "\n") || info.Verb == "" || info.Kind == "" || info.Effect == 0 {
