@@ -27,11 +27,13 @@ func (t *tape) Send(f wire.Frame) error {
 }
 
 func (t *tape) Notify(method string, params any) error {
-	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // as the connection does
+	if err := enc.Encode(map[string]any{"jsonrpc": "2.0", "method": method, "params": params}); err != nil {
 		return err
 	}
-	t.frames = append(t.frames, rawFrame(raw))
+	t.frames = append(t.frames, rawFrame(strings.TrimSpace(b.String())))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -160,7 +161,7 @@ func TestToolCall(t *testing.T) {
 				`{"sessionUpdate":"tool_call","toolCallId":"c1","title":"edit","name":"edit","kind":"edit","status":"pending"}`,
 				`{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"/w/a.go","content":[` +
 					`{"type":"diff","path":"/w/a.go","oldText":"a\n","newText":"b\n"},` +
-					`{"type":"diff","path":"/w/b.go","oldText":null,"newText":"\u003cn\u003e"}],` +
+					`{"type":"diff","path":"/w/b.go","oldText":null,"newText":"<n>"}],` +
 					`"locations":[{"path":"/w/a.go","line":3},{"path":"/w/b.go"}],"rawInput":{"path":"a.go","n":` + huge + `}}`,
 				`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"in_progress"}`,
 				`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","rawOutput":"edited 1 place"}`,
@@ -222,6 +223,23 @@ func TestToolCall(t *testing.T) {
 	}
 	if _, ok := new(big.Int).SetString(huge, 10); !ok {
 		t.Fatal("the large number of the test is none")
+	}
+}
+
+// Some readers of lines split at the line separators of Unicode, and all want
+// UTF-8, so no update holds one or breaks the other.
+func TestTransportable(t *testing.T) {
+	out := &tape{}
+	emit(t, v1.New(out, v1.Options{}).Turn(),
+		event.ToolCall{ID: "c1", Name: "x", Title: "a\u2028b", Input: json.RawMessage("{\"a\":\"b\u2028c\u2029\xff\"}")},
+		event.ToolCall{ID: "c1", Status: event.Completed, Text: "d\u2028", Output: json.RawMessage("\"e\u2029\"")})
+	for _, u := range out.updates(t) {
+		if strings.ContainsAny(u, "\u2028\u2029") || !utf8.ValidString(u) {
+			t.Errorf("update holds a line separator or is not UTF-8: %q", u)
+		}
+	}
+	if got := out.updates(t)[0]; !strings.Contains(got, `"rawInput":{"a":"b\u2028c\u2029`+"\uFFFD") {
+		t.Errorf("update = %s, want the input with escapes", got)
 	}
 }
 

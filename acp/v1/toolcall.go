@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -207,9 +208,24 @@ func verbatim(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	if json.Valid(raw) {
-		return raw
+		return transportable(raw)
 	}
 	return quote(string(raw))
+}
+
+// transportable returns raw without what a JSON value may hold inside its strings
+// but a line should not: bytes that are not UTF-8 are replaced, and the line
+// separators of Unicode, at which some readers split, are escaped.
+func transportable(raw json.RawMessage) json.RawMessage {
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	for sep, escaped := range map[string]string{"\u2028": `\u2028`, "\u2029": `\u2029`} {
+		if bytes.Contains(raw, []byte(sep)) {
+			raw = bytes.ReplaceAll(raw, []byte(sep), []byte(escaped))
+		}
+	}
+	return raw
 }
 
 func quote(s string) json.RawMessage {
@@ -238,7 +254,7 @@ func rawOutput(ev event.ToolCall) json.RawMessage {
 		if enc.Encode(out) != nil {
 			return quote(ev.Text) // it holds what JSON cannot say
 		}
-		return bytes.TrimSpace(b.Bytes())
+		return transportable(bytes.TrimSpace(b.Bytes()))
 	}
 }
 
