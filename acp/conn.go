@@ -52,9 +52,14 @@ func newConn(o Options) *conn {
 func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c.wire = wire.New(in, out, c, wire.Options{Log: c.o.Log, Drain: c.o.Drain, Grace: c.o.Grace})
 	err := c.wire.Serve(ctx)
-	c.closeSessions(ctx)
+	unfinished := errors.Is(err, wire.ErrUnfinished)
+	grace := c.o.Grace
+	if unfinished {
+		grace = 0 // it has been waited for
+	}
+	c.closeSessions(ctx, grace)
 	switch {
-	case errors.Is(err, wire.ErrUnfinished):
+	case unfinished:
 		c.o.Log.Warn().Err(err).Msg("left with requests open")
 		return nil
 	case errors.Is(err, wire.ErrClosed), ctx.Err() != nil:
@@ -64,8 +69,8 @@ func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// closeSessions closes what the client left open.
-func (c *conn) closeSessions(ctx context.Context) {
+// closeSessions closes what the client left open, in at most the time of grace.
+func (c *conn) closeSessions(ctx context.Context, grace time.Duration) {
 	c.mu.Lock()
 	var open []*session
 	for _, s := range c.sessions {
@@ -74,7 +79,7 @@ func (c *conn) closeSessions(ctx context.Context) {
 	clear(c.sessions)
 	c.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Grace)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	var g errgroup.Group
 	for _, s := range open {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -346,6 +348,50 @@ func TestAuthRequired(t *testing.T) {
 			})
 		})
 	}
+}
+
+// R-ACP-42: a question has no time limit, and a close ends it.
+func TestCloseEndsQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig{model: `{"tools":[{"name":"write","args":{"path":"f","content":"x"}}]}`}
+		e := acptest.Open(t, r.serve(t))
+		e.Say(initialize, newSession("s", t.TempDir()), promptLine(1, "s", "x"))
+		time.Sleep(24 * time.Hour)
+		ms := acptest.Messages(t, e.Hear())
+		if last := ms[len(ms)-1]; last.Method != "session/request_permission" {
+			t.Fatalf("the last message is %+v, want the question", last)
+		}
+		e.Say(`{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}`)
+		ms = acptest.Messages(t, e.Hear())
+		if got := stopReason(t, ms, "1"); got != "cancelled" {
+			t.Errorf("prompt: %s, want cancelled", got)
+		}
+		if m := acptest.Answer(t, ms, "2"); m.Error != nil {
+			t.Errorf("close: %+v", m.Error)
+		}
+	})
+}
+
+// R-ACP-37: a request that the editor never answers costs its time limit once,
+// and then the disk is used.
+func TestSilentEditor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte("on disk"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r := rig{model: `
+{"tools":[{"name":"read","args":{"path":"f"}},{"name":"read","args":{"path":"./f"}}]}
+{"tools":[{"name":"read","args":{"path":"f"}}]}
+{"match":{"contains":"on disk"},"text":"done"}`}
+		e := acptest.Open(t, r.serve(t))
+		e.Say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}}`,
+			newSession("s", dir), promptLine(1, "s", "x"))
+		time.Sleep(21 * time.Second)
+		if ms := acptest.Messages(t, e.Hear()); stopReason(t, ms, "1") != "end_turn" || texts(ms, "s") != "done" {
+			t.Errorf("prompt: %s, %q", stopReason(t, ms, "1"), texts(ms, "s"))
+		}
+	})
 }
 
 // R-ACP-24, R-ACP-46: the prompt can be looked at, which changes nothing.
