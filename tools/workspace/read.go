@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 
 	"github.com/lorimer-dev/lorimer/tools"
 )
@@ -25,7 +24,7 @@ const (
 	maxLine      = 2000       // bytes shown of one line
 	maxWhole     = 8 << 20    // bytes of a file that is read whole; a larger one is streamed
 	maxImage     = 3750 << 10 // bytes of an image; more is over 5 MB in base64, which providers refuse
-	sniffedImage = 512        // bytes that tell an image
+	sniffedImage = 12         // bytes that tell an image
 )
 
 type readInput struct {
@@ -65,7 +64,7 @@ func (r *reader) plan(_ context.Context, in readInput) (tools.Plan, error) {
 		at.Line = int(max(*in.Offset, 1))
 	}
 	return tools.Plan{
-		Title:     in.Path,
+		Title:     tools.Line(in.Path, tools.MaxTitle),
 		Locations: []tools.Location{at},
 		Caution:   caution(in.Path, real),
 	}, nil
@@ -77,8 +76,8 @@ func (r *reader) run(ctx context.Context, in readInput, _ tools.Call) (tools.Res
 		return told(trouble(in.Path, err))
 	}
 	if info.IsDir() {
-		return tools.Failf("%s is a directory; list its files with glob, such as the pattern %q",
-			tools.Line(in.Path, maxName), "*"), nil
+		return tools.Failf("%s is a directory; list its files with glob, with this path and the pattern *",
+			tools.Line(in.Path, maxName)), nil
 	}
 	if !info.Mode().IsRegular() {
 		return told(trouble(in.Path, ErrSpecial))
@@ -154,11 +153,9 @@ func (s *source) showBinary(name string) (tools.Result, error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return tools.Result{}, err
 	}
-	mime := http.DetectContentType(head[:n])
-	switch mime {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-	default:
-		return tools.Result{Text: fmt.Sprintf("(%s is a binary file, %s, of %d bytes; it is not shown)", shown, mime, s.size)}, nil
+	mime := imageType(head[:n])
+	if mime == "" {
+		return tools.Result{Text: fmt.Sprintf("(%s is a binary file of %d bytes; it is not shown)", shown, s.size)}, nil
 	}
 	if s.size > maxImage {
 		return tools.Failf("%s is an image of %d bytes; at most %d can be looked at: make a smaller copy first", shown, s.size, maxImage), nil
@@ -167,4 +164,20 @@ func (s *source) showBinary(name string) (tools.Result, error) {
 		Text:   fmt.Sprintf("(%s, an image, %s, of %d bytes)", shown, mime, s.size),
 		Images: []tools.Image{{MIME: mime, Data: s.whole}},
 	}, nil
+}
+
+// imageType returns the MIME type of an image that models look at, and "" for
+// anything else.
+func imageType(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
+		return "image/gif"
+	case bytes.HasPrefix(head, []byte("RIFF")) && bytes.HasSuffix(head, []byte("WEBP")):
+		return "image/webp"
+	}
+	return ""
 }

@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 		{"UTF-16 big endian", "\xfe\xff\x00a\x00\n", nil, "1\ta\n\n(the file is UTF-16 (big endian), shown as UTF-8; edit and write keep that)\n"},
 		{"an East Asian encoding", "x\n\xd6\xd0\xce\xc4\n", nil, "1\tx\n2\t�\n\n(some bytes are not UTF-8 and shown as �, 1 times; the file is in an East Asian encoding such as GB18030, Big5 or Shift_JIS; edit keeps them)\n"},
 		{"a western encoding", "caf\xe9\n", nil, "1\tcaf�\n\n(some bytes are not UTF-8 and shown as �, 1 times; the file is in a single-byte encoding such as Windows-1252 or ISO-8859-1; edit keeps them)\n"},
-		{"binary", "\x7fELF\x00\x01", nil, "(f is a binary file, application/octet-stream, of 6 bytes; it is not shown)\n"},
+		{"binary", "\x7fELF\x00\x01", nil, "(f is a binary file of 6 bytes; it is not shown)\n"},
 		{"bytes", "abcdef", args{"byte_offset": 2, "byte_limit": 3}, "cde\n\n(bytes 2-4; go on with byte_offset 5)\n"},
 		{"bytes to the end", "abcdef", args{"byte_offset": 2}, "cdef"},
 		{"bytes between characters", "aéb", args{"byte_offset": 2, "byte_limit": 1}, "b"},
@@ -189,18 +189,24 @@ func TestReadEndsWithContext(t *testing.T) {
 
 func TestReadImage(t *testing.T) {
 	k := newKit(t)
-	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
-	k.put(t, "a.png", png)
-	_, res := k.call(t, "read", args{"path": "a.png"})
-	want := tools.Result{
-		Text:   fmt.Sprintf("(a.png, an image, image/png, of %d bytes)", len(png)),
-		Images: []tools.Image{{MIME: "image/png", Data: []byte(png)}},
+	for mime, data := range map[string]string{
+		"image/png":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+		"image/jpeg": "\xff\xd8\xff\xe0\x00\x10JFIF",
+		"image/gif":  "GIF89a\x01\x00\x01\x00",
+		"image/webp": "RIFF\x24\x00\x00\x00WEBPVP8 ",
+	} {
+		k.put(t, "image", data)
+		_, res := k.call(t, "read", args{"path": "image"})
+		want := tools.Result{
+			Text:   fmt.Sprintf("(image, an image, %s, of %d bytes)", mime, len(data)),
+			Images: []tools.Image{{MIME: mime, Data: []byte(data)}},
+		}
+		if diff := cmp.Diff(want, res); diff != "" {
+			t.Errorf("read of %s (-want +got):\n%s", mime, diff)
+		}
+		k.put(t, "image", data+strings.Repeat("\x00", 4<<20))
+		k.fails(t, "read", args{"path": "image"}, "make a smaller copy")
 	}
-	if diff := cmp.Diff(want, res); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
-	}
-	k.put(t, "large.png", png+strings.Repeat("\x00", 4<<20))
-	k.fails(t, "read", args{"path": "large.png"}, "make a smaller copy")
 }
 
 // failing is a file system whose files break off.

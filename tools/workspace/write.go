@@ -60,7 +60,7 @@ func (r revision) locations() []tools.Location {
 
 // plan is what the plan of a call that makes r says.
 func (r revision) plan(name string) tools.Plan {
-	return tools.Plan{Title: name, Locations: r.locations(), Diffs: r.diffs, Always: editGrant()}
+	return tools.Plan{Title: tools.Line(name, tools.MaxTitle), Locations: r.locations(), Diffs: r.diffs, Always: editGrant()}
 }
 
 // editGrant is what an "always" allows for a tool that edits (R-ACP-41).
