@@ -47,6 +47,8 @@ type App struct {
 	engine  *harness.Engine
 	finder  finder
 
+	found sync.Once // the model has been told of on standard error
+
 	mu      sync.Mutex // guards the field below
 	scripts map[string]*script.Script
 }
@@ -122,6 +124,7 @@ func (a *App) Backend(ctx context.Context) (*acp.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.tellModel(ctx, c)
 	return &acp.Backend{
 		Engine: a.engine,
 		Chosen: c.Model != "",
@@ -129,6 +132,16 @@ func (a *App) Backend(ctx context.Context) (*acp.Backend, error) {
 			return a.Workspace(d.Cwd, d.More...)
 		},
 	}, nil
+}
+
+// tellModel tells the operator once which model was found, when the user has
+// not chosen one; the first turn tells the user (R-CMD-13).
+func (a *App) tellModel(ctx context.Context, c *config.Config) {
+	a.found.Do(func() {
+		if ref, from := a.finder.choose(ctx, c); from != "" {
+			a.o.Log.Info().Str("model", ref).Str("because", from).Str("change", c.Paths.Config).Msg("found a model")
+		}
+	})
 }
 
 // Workspace opens the directories of a session.

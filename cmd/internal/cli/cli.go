@@ -102,6 +102,7 @@ func newRoot(p Process) *cobra.Command {
 		return usagef("%w; try \"%s --help\"", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelp(root))
 	g.flags(root)
 	root.AddCommand(
 		newACP(g), newRun(g), newPrompt(g), newTools(g), newConfig(g), newDoctor(g), newVersion(g),
@@ -110,6 +111,23 @@ func newRoot(p Process) *cobra.Command {
 		newTopic("script", "The script model, for tests and demonstrations"),
 	)
 	return root
+}
+
+// newHelp shows the help of a command or a topic.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND or TOPIC]",
+		Short: "Help about a command or a topic",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("no help for %q; try \"lorimer help\"", strings.Join(args, " "))
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
 }
 
 // newTopic is a page of help without a command.

@@ -34,12 +34,17 @@ func (g *globals) flags(root *cobra.Command) {
 		{"log-level", "LEVEL", "trace, debug, info, warn, error or off"},
 		{"log-file", "FILE", "write the log there instead of standard error"},
 	} {
-		g.set.String(f.name, "", f.usage)
-		g.set.Lookup(f.name).DefValue = ""
-		g.set.SetAnnotation(f.name, "kind", []string{f.kind})
+		g.set.Var(&word{kind: f.kind}, f.name, f.usage)
 	}
 	g.set.Bool("no-queue", false, "refuse a prompt for a busy session instead of letting it wait")
 }
+
+// A word is the value of a flag, which config reads.
+type word struct{ text, kind string }
+
+func (w *word) String() string     { return w.text }
+func (w *word) Set(v string) error { w.text = v; return nil }
+func (w *word) Type() string       { return w.kind } // help shows it after the name
 
 // sources returns where the configuration comes from.
 func (g *globals) sources() config.Sources {
@@ -68,6 +73,9 @@ func (g *globals) early() (config.Run, error) {
 
 // load reads the configuration and tells its warnings on standard error.
 func (g *globals) load() (*config.Config, error) {
+	if _, err := g.early(); err != nil {
+		return nil, err
+	}
 	c, warnings, err := config.Load(g.sources())
 	if err != nil {
 		return nil, err

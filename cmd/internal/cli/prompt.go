@@ -34,7 +34,7 @@ func newPrompt(g *globals) *cobra.Command {
 			})
 		},
 	})
-	render.Flags().StringVar(&part, "part", part, "stable, volatile, full or assembly")
+	render.Flags().StringVar(&part, "part", part, "the `PART`: stable, volatile, full or assembly")
 	signature := withJSON(&cobra.Command{
 		Use:   "signature",
 		Short: "Print what a harness is built for, with secrets hashed",

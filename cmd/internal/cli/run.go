@@ -36,7 +36,7 @@ func newRun(g *globals) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&format, "format", format, "text, json or stream-json")
+	c.Flags().StringVar(&format, "format", format, "output `FORMAT`: text, json or stream-json")
 	c.Flags().BoolP("print", "p", false, "accepted for habit: the answer is always printed")
 	return c
 }

@@ -28,7 +28,7 @@ func settings() []setting {
 		{"config", func(*Config, string) error { return nil }},
 		{"state", func(*Config, string) error { return nil }},
 		{"model", func(c *Config, v string) error { c.Model = v; return nil }},
-		{"mode", func(c *Config, v string) error { c.Mode = v; return nil }},
+		{"mode", func(c *Config, v string) (err error) { c.Mode, err = v, oneOf(v, modes()...); return err }},
 		{"trace", func(c *Config, v string) error { c.Run.Trace = c.expand(v); return nil }},
 		{"clock", func(c *Config, v string) (err error) { c.Run.Clock, err = parseClock(v); return err }},
 		{"clock-step", func(c *Config, v string) (err error) { c.Run.ClockStep, err = parseSpan(v); return err }},
