@@ -83,7 +83,7 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 	a := &answer{ref: c.model.Ref(), sink: sink}
 	h, err := p.Do(ctx, func(data []byte) (sse.Progress, error) { return a.event(&p, data) })
 	reply := a.reply(cmp.Or(h.Get("Request-Id"), h.Get("X-Request-Id")), err == nil)
-	if e, ok := err.(*model.Error); ok {
+	if e, ok := err.(*model.Error); ok && err != a.own {
 		e.Partial = a.told
 		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
 	}

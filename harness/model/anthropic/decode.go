@@ -72,6 +72,7 @@ type answer struct {
 	ref    string // of the model, for its thoughts
 	sink   func(model.Event) error
 	told   bool  // an event has been delivered
+	own    error // of sink
 	last   event // reused
 	pieces map[int]*piece
 	calls  int
@@ -85,8 +86,8 @@ type answer struct {
 
 func (a *answer) tell(e model.Event) error {
 	a.told = true
-	if err := a.sink(e); err != nil {
-		return sse.Abort(err)
+	if a.own = a.sink(e); a.own != nil {
+		return sse.Abort(a.own)
 	}
 	return nil
 }

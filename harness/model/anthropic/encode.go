@@ -14,7 +14,8 @@ import (
 const cacheMark = `{"type":"ephemeral"}`
 
 // body is req on the wire, in the order in which the provider caches: tools,
-// system, messages. What a step may change comes last.
+// system, messages. What a step may change comes last. The protocol has no mode
+// for JSON: a request for it is left to its prompt.
 func (c *Client) body(req *model.Request) []byte {
 	msgs := messages(c.model.Ref(), req.Messages)
 	mark(msgs)
@@ -61,7 +62,7 @@ func (c *Client) writeThinking(w *body.Writer, req *model.Request, limit int, ms
 		}
 		return f.always
 	case f.thinking == adaptive:
-		w.Key("thinking").Raw(`{"type":"adaptive"}`)
+		w.Key("thinking").Raw(`{"type":"adaptive","display":"summarized"}`) // else some of them hide it
 		w.Key("output_config").Object().Key("effort").String(string(effort)).EndObject()
 		return true
 	}

@@ -76,7 +76,7 @@ func TestFamilies(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		{"claude-opus-4-7", model.EffortHigh, []string{`"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}`, `"max_tokens":64000`}, []string{"temperature"}},
+		{"claude-opus-4-7", model.EffortHigh, []string{`"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"}`, `"max_tokens":64000`}, []string{"temperature"}},
 		{"claude-opus-4-7", model.EffortOff, nil, []string{"thinking", "output_config", "temperature"}},
 		{"claude-opus-4-7", model.EffortDefault, nil, []string{"thinking", "output_config", "temperature"}},
 		{"claude-fable-5", model.EffortOff, []string{`"output_config":{"effort":"low"}`}, []string{"thinking", "temperature"}},

@@ -108,11 +108,7 @@ type player struct {
 }
 
 func (p *player) play(r *Reply) (*model.Reply, error) {
-	err := p.pieces(r)
-	if e, ok := err.(*model.Error); ok {
-		e.Partial = p.told
-	}
-	if err != nil {
+	if err := p.pieces(r); err != nil {
 		return p.reply, err
 	}
 	for _, t := range r.Tools {
@@ -166,9 +162,11 @@ func (p *player) ending(r *Reply) error {
 		<-p.ctx.Done()
 		return p.canceled()
 	case r.Cut, r.EOF:
-		return &model.Error{Kind: model.Connection, Provider: "modeltest", Message: "the connection was lost in the middle of the answer"}
+		return &model.Error{Kind: model.Connection, Provider: "modeltest", Partial: p.told, Message: "the connection was lost in the middle of the answer"}
 	case r.Error != "":
-		return fault(http.StatusOK, nil, r.Code, r.Error)
+		e := fault(http.StatusOK, nil, r.Code, r.Error)
+		e.Partial = p.told
+		return e
 	}
 	return nil
 }
@@ -188,5 +186,5 @@ func (p *player) tell(e model.Event) error {
 }
 
 func (p *player) canceled() error {
-	return &model.Error{Kind: model.Canceled, Provider: "modeltest", Err: context.Cause(p.ctx)}
+	return &model.Error{Kind: model.Canceled, Provider: "modeltest", Partial: p.told, Err: context.Cause(p.ctx)}
 }

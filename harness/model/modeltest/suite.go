@@ -237,6 +237,12 @@ func testSink(t *testing.T, open opener) {
 	if err != own || calls != 1 {
 		t.Errorf("error = %v after %d events, want %v after 1", err, calls, own)
 	}
+	typed := model.Error{Kind: model.Invalid, Message: "not mine to change"}
+	before := typed
+	_, err = open(t, Reply{Text: []string{"a"}}).Stream(t.Context(), Ask("go"), func(model.Event) error { return &typed })
+	if err != error(&typed) || typed != before {
+		t.Errorf("error = %+v, want %+v", err, before)
+	}
 }
 
 func testCancel(t *testing.T, open opener) {

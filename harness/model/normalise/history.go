@@ -211,11 +211,14 @@ func (h *history) resultOf(c *pending) llms.ContentPart {
 		r = *c.result
 	}
 	r.ToolCallID, r.Name = c.wire, c.name
-	if !h.model.Images {
-		for _, img := range r.Images {
+	images := r.Images
+	r.Images = nil
+	for _, img := range images {
+		if h.sees(img.MIMEType) {
+			r.Images = append(r.Images, img)
+		} else {
 			r.Content = strings.TrimLeft(r.Content+"\n"+unseen(img.MIMEType, len(img.Data)), "\n")
 		}
-		r.Images = nil
 	}
 	if strings.TrimSpace(r.Content) == "" && len(r.Images) == 0 {
 		r.Content = phrase(emptyText)
@@ -226,8 +229,18 @@ func (h *history) resultOf(c *pending) llms.ContentPart {
 	return r
 }
 
-// userParts drops empty text and, for a model that cannot see, puts a line in
-// the place of each image (R-HARN-32).
+// sees reports whether the model sees data of the media type mime. All who see
+// at all take the same four.
+func (h *history) sees(mime string) bool {
+	switch mime {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return h.model.Images
+	}
+	return false
+}
+
+// userParts drops empty text and puts a line in the place of what the model
+// cannot see (R-HARN-32).
 func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
 	var out []llms.ContentPart
 	for _, p := range parts {
@@ -237,7 +250,7 @@ func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
 				continue
 			}
 		case llms.BinaryContent:
-			if !h.model.Images || !strings.HasPrefix(v.MIMEType, "image/") {
+			if !h.sees(v.MIMEType) {
 				p = llms.TextContent{Text: unseen(v.MIMEType, len(v.Data))}
 			}
 		case llms.ImageURLContent:

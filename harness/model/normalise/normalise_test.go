@@ -60,7 +60,7 @@ func thought(provider, text string) model.Reasoning {
 
 func TestMessages(t *testing.T) {
 	png := llms.BinaryContent{MIMEType: "image/png", Data: make([]byte, 1500)}
-	line := "[An image was attached here (image/png, 2 KiB). This model cannot see images; say so if the answer depends on it.]"
+	line := "[An image was attached here (image/png, 2 KiB). This model cannot see it; say so if the answer depends on it.]"
 	withImage := result("a", "read", "a picture")
 	withImage.Images = []llms.BinaryContent{png}
 	extra := model.Extra{ToolCall: call("a", "ls", "{}"), Provider: "p/m", Content: json.RawMessage(`{"s":1}`)}
@@ -108,11 +108,15 @@ func TestMessages(t *testing.T) {
 			[]llms.MessageContent{human("hi"), ai(call("a", "unnamed_e3b0c442", "{}"), call("call_", "mcp_tool_", "{}")), tool(failed("a", "unnamed_e3b0c442", interrupted), failed("call_", "mcp_tool_", interrupted))}},
 		{"R-HARN-32 a line stands for an image that cannot be seen", plain,
 			[]llms.MessageContent{human("look", png, llms.ImageURLContent{URL: "http://x/y.png"}), ai(call("a", "read", "{}")), tool(withImage)},
-			[]llms.MessageContent{human("look", line, "[An image was attached here: http://x/y.png. This model cannot see images; say so if the answer depends on it.]"),
+			[]llms.MessageContent{human("look", line, "[An image was attached here: http://x/y.png. This model cannot see it; say so if the answer depends on it.]"),
 				ai(call("a", "read", "{}")), tool(result("a", "read", "a picture\n"+line))}},
 		{"images stay for a model that sees", sees,
 			[]llms.MessageContent{human("look", png), ai(call("a", "read", "{}")), tool(withImage)},
 			[]llms.MessageContent{human("look", png), ai(call("a", "read", "{}")), tool(withImage)}},
+		{"pictures that no model takes, and files", sees,
+			[]llms.MessageContent{human("look", llms.BinaryContent{MIMEType: "image/tiff"}, llms.BinaryContent{MIMEType: "application/pdf"})},
+			[]llms.MessageContent{human("look", "[An image was attached here (image/tiff, 0 KiB). This model cannot see it; say so if the answer depends on it.]",
+				"[A file was attached here (application/pdf, 0 KiB). This model cannot read files of this type; say so if the answer depends on it.]")}},
 		{"Anthropic begins with the user and alternates", claude,
 			[]llms.MessageContent{ai("before"), ai("and"), human("hi"), human("there")},
 			[]llms.MessageContent{human("(The conversation goes on from an earlier answer.)"), ai("before", "and"), human("hi", "there")}},

@@ -18,6 +18,8 @@ var (
 	openingText string
 	//go:embed text/unseen.md
 	unseenText string
+	//go:embed text/unseen-file.md
+	unseenFileText string
 	//go:embed text/unseen-url.md
 	unseenURLText string
 	//go:embed text/told.md
@@ -34,7 +36,11 @@ func phrase(text string, pairs ...string) string {
 
 // unseen stands for data that the model cannot see.
 func unseen(mime string, size int) string {
-	return phrase(unseenText, "type", mime, "size", strconv.Itoa((size+1023)/1024))
+	text := unseenFileText
+	if strings.HasPrefix(mime, "image/") {
+		text = unseenText
+	}
+	return phrase(text, "type", mime, "size", strconv.Itoa((size+1023)/1024))
 }
 
 // unseenAt stands for an image that is named by its address. An address that

@@ -96,7 +96,8 @@ type answer struct {
 	ref     string // of the model, for its reasoning
 	profile *Profile
 	sink    func(model.Event) error
-	told    bool // an event has been delivered
+	told    bool  // an event has been delivered
+	own     error // of sink
 
 	last    chunk // reused from event to event
 	text    strings.Builder
@@ -116,8 +117,8 @@ func newAnswer(ref string, p *Profile, sink func(model.Event) error) *answer {
 
 func (a *answer) tell(e model.Event) error {
 	a.told = true
-	if err := a.sink(e); err != nil {
-		return sse.Abort(err)
+	if a.own = a.sink(e); a.own != nil {
+		return sse.Abort(a.own)
 	}
 	return nil
 }
@@ -212,7 +213,8 @@ func (a *answer) finish(p *sse.Post) error {
 	}
 	return a.calls.close(func(e model.Event) error {
 		a.told = true
-		return a.sink(e)
+		a.own = a.sink(e)
+		return a.own
 	})
 }
 
