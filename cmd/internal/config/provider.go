@@ -49,11 +49,12 @@ func builtin() []Endpoint {
 
 // Provider returns the provider of that name.
 func (c *Config) Provider(name string) (Endpoint, bool) {
-	i := slices.IndexFunc(c.Endpoints(), func(e Endpoint) bool { return e.Name == name })
-	if i < 0 {
-		return Endpoint{}, false
+	for _, e := range c.Endpoints() {
+		if e.Name == name {
+			return e, true
+		}
 	}
-	return c.Endpoints()[i], true
+	return Endpoint{}, false
 }
 
 // Endpoints lists all providers: the built-in ones in their order, then those
