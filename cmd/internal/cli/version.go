@@ -10,7 +10,7 @@ import (
 )
 
 func newVersion(g *globals) *cobra.Command {
-	return &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArgs,
@@ -22,7 +22,7 @@ func newVersion(g *globals) *cobra.Command {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "lorimer", version())
 			return err
 		},
-	}
+	})
 }
 
 // version returns the version of the module that was built, without its v, or
