@@ -101,6 +101,7 @@ type key struct {
 func keysOf(data []byte) []key {
 	var p unstable.Parser
 	p.Reset(data)
+	lines := lineCounter{data: data, line: 1}
 	var keys []key
 	table := ""
 	entries := make(map[string]int) // of the arrays of tables
@@ -108,11 +109,11 @@ func keysOf(data []byte) []key {
 		e := p.Expression()
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			parts, line := parts(&p, e)
+			parts, line := parts(&lines, e)
 			table = tableName(parts, entries, e.Kind == unstable.ArrayTable)
 			keys = append(keys, key{table, line, true})
 		case unstable.KeyValue:
-			keys = pair(&p, keys, table, e)
+			keys = pair(&lines, keys, table, e)
 		}
 	}
 	return keys
@@ -135,25 +136,39 @@ func tableName(parts []string, entries map[string]int, entry bool) string {
 }
 
 // pair adds the key of a key-value, and those of the inline tables in it.
-func pair(p *unstable.Parser, keys []key, above string, n *unstable.Node) []key {
-	parts, line := parts(p, n)
+func pair(lines *lineCounter, keys []key, above string, n *unstable.Node) []key {
+	parts, line := parts(lines, n)
 	name := join(above, strings.Join(parts, "."))
 	keys = append(keys, key{name, line, false})
 	if n.Value().Kind == unstable.InlineTable {
 		for it := n.Value().Children(); it.Next(); {
-			keys = pair(p, keys, name, it.Node())
+			keys = pair(lines, keys, name, it.Node())
 		}
 	}
 	return keys
 }
 
 // parts returns the parts of the key of a table or a key-value, and its line.
-func parts(p *unstable.Parser, n *unstable.Node) (parts []string, line int) {
+func parts(lines *lineCounter, n *unstable.Node) (parts []string, line int) {
 	for it := n.Key(); it.Next(); {
 		if line == 0 {
-			line = p.Shape(it.Node().Raw).Start.Line
+			line = lines.at(int(it.Node().Raw.Offset))
 		}
 		parts = append(parts, string(it.Node().Data))
 	}
 	return parts, line
+}
+
+// A lineCounter tells lines of growing offsets, each in the time from the one
+// before.
+type lineCounter struct {
+	data   []byte
+	offset int
+	line   int // of offset, from 1
+}
+
+func (l *lineCounter) at(offset int) int {
+	l.line += bytes.Count(l.data[l.offset:offset], []byte("\n"))
+	l.offset = offset
+	return l.line
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	workspaceFile    = ".lorimer/config.toml" // below the directory of the workspace
-	maxWorkspaceFile = 1 << 20                // bytes
+	maxWorkspaceFile = 64 << 10               // bytes
 )
 
 // Within returns c as it holds in the workspace at dir, whose own file may make
