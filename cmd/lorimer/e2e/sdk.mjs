@@ -12,10 +12,14 @@ const tell = (step, seen) => console.log(JSON.stringify({ step, ...seen }));
 
 let answer = "allow_once"; // to a permission question; "silence" never answers
 let asked = () => {};
+let running = () => {}; // hears of a tool that begins to run
 let updates = [];
 const client = acp
 	.client({ name: "e2e" })
-	.onNotification(acp.methods.client.session.update, ({ params }) => updates.push(params.update))
+	.onNotification(acp.methods.client.session.update, ({ params }) => {
+		updates.push(params.update);
+		if (params.update.status === "in_progress") running();
+	})
 	.onRequest(acp.methods.client.session.requestPermission, async ({ params, signal }) => {
 		asked();
 		if (answer === "silence") {
@@ -66,9 +70,10 @@ await client.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.
 	tell("cancel at a question", { stopReason: (await prompt(session, "run touch cancelled.txt")).stopReason });
 	asked = () => {};
 
-	const early = prompt(session, "stream 400 words");
-	await agent.notify(method.session.cancel, { sessionId: session });
-	tell("cancel at once", { stopReason: (await early).stopReason });
+	answer = "allow_once";
+	running = () => agent.notify(method.session.cancel, { sessionId: session });
+	tell("cancel a command", { stopReason: (await prompt(session, "run sleep 60")).stopReason });
+	running = () => {};
 
 	const set = await agent.request(method.session.setConfigOption, { sessionId: session, configId: "mode", value: "auto" });
 	tell("set_config_option", { mode: set.configOptions.find((o) => o.id === "mode").currentValue, options: set.configOptions.length });

@@ -23,7 +23,7 @@ func TestRow238WireOfTheSDK(t *testing.T) {
 {"step":"write","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed","pending","in_progress","completed"]}
 {"step":"reject","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","failed"]}
 {"step":"cancel at a question","stopReason":"cancelled"}
-{"step":"cancel at once","stopReason":"cancelled"}
+{"step":"cancel a command","stopReason":"cancelled"}
 {"step":"set_config_option","mode":"auto","options":4}
 {"step":"after","stopReason":"end_turn","kinds":["agent_message_chunk","usage_update"],"calls":[]}
 {"step":"unknown method","code":-32601}
