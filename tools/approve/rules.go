@@ -83,7 +83,7 @@ func (r *Rules) Decide(ctx context.Context, mode Mode, info tools.Info, q Questi
 	if reason == "" && hard.dirty != "" && r.dirty(ctx, hard.dir) {
 		reason = hard.dirty
 	}
-	if reason == "" && mode != Auto {
+	if reason == "" && mode != Auto { // a caution is no hard rule
 		reason = q.Plan.Caution
 	}
 	if reason != "" {

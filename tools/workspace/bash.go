@@ -94,7 +94,7 @@ func (b *bash) plan(_ context.Context, in bashInput) (tools.Plan, error) {
 
 func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Result, error) {
 	if _, err := b.plan(ctx, in); err != nil {
-		return tools.Result{}, err
+		return told(err)
 	}
 	limit := bashTimeout
 	if in.Timeout > 0 {
@@ -107,15 +107,15 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 		Timeout: limit,
 		Output:  out.write,
 	})
-	text, spillErr := out.finish(func(file string) bool {
+	text, textErr := out.finish(func(file string) bool {
 		_, err := b.fs.Resolve(file)
 		return err == nil
 	})
-	if spillErr != nil {
-		return tools.Result{}, fmt.Errorf("keeping output: %w", spillErr)
-	}
 	if err != nil && ctx.Err() == nil {
 		return tools.Result{}, fmt.Errorf("running command: %w", err)
+	}
+	if textErr != nil {
+		return tools.Result{}, fmt.Errorf("describing output: %w", textErr)
 	}
 	end, failed := ending(ctx, exit, limit)
 	if text == "" {
