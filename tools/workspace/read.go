@@ -106,15 +106,9 @@ type source struct {
 // can be read whole, and else from the disk.
 func (r *reader) open(ctx context.Context, name string, info fs.FileInfo) (*source, error) {
 	if info.Size() <= maxWhole {
-		data, err := r.fs.ReadFile(ctx, name, maxWhole)
-		if err == nil {
-			if real, err := r.fs.Resolve(name); err == nil {
-				r.seen.Record(real, data)
-			}
-			return &source{bytes.NewReader(data), io.NopCloser(nil), int64(len(data)), data, codingOf(data)}, nil
-		}
-		if !errors.Is(err, ErrTooLarge) {
-			return nil, err
+		src, err := r.openWhole(ctx, name)
+		if !errors.Is(err, ErrTooLarge) { // it may have grown since
+			return src, err
 		}
 	}
 	file, err := r.fs.Open(ctx, name)
@@ -127,6 +121,19 @@ func (r *reader) open(ctx context.Context, name string, info fs.FileInfo) (*sour
 		return nil, errors.Join(err, file.Close())
 	}
 	return &source{file, file, info.Size(), nil, codingOf(head[:n])}, nil
+}
+
+func (r *reader) openWhole(ctx context.Context, name string) (*source, error) {
+	real, err := r.fs.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.fs.ReadFile(ctx, name, maxWhole)
+	if err != nil {
+		return nil, err
+	}
+	r.seen.Record(real, data)
+	return &source{bytes.NewReader(data), io.NopCloser(nil), int64(len(data)), data, codingOf(data)}, nil
 }
 
 func (s *source) show(ctx context.Context, in readInput) (tools.Result, error) {
