@@ -119,6 +119,18 @@ func TestBudgetLeavesRoomForTheAnswer(t *testing.T) {
 	}
 }
 
+func TestAddress(t *testing.T) {
+	for base, want := range map[string]string{"": "/v1/messages", "/": "/v1/messages", "/v1": "/v1/messages", "/proxy/v1/": "/proxy/v1/messages"} {
+		s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}})
+		c := anthropic.New(model.Descriptor{ID: "claude-opus-4-7", BaseURL: s.URL + base}, anthropic.Options{})
+		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
+			t.Errorf("%s: %v", base, err)
+		} else if got := s.Requests()[0].Path; got != want {
+			t.Errorf("%s: path = %q, want %q", base, got, want)
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	_, h := sent(t, "claude-opus-4-5", anthropic.Options{Key: "sk-1", Headers: map[string]string{"X-Title": "t"}}, modeltest.Ask("go"))
 	got := []string{h.Get("X-Api-Key"), h.Get("Anthropic-Version"), h.Get("Anthropic-Beta"), h.Get("X-Title")}

@@ -1,7 +1,6 @@
 package normalise_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -282,7 +281,7 @@ func FuzzHistory(f *testing.F) {
 			}
 			req := modeltest.Ask("")
 			req.Messages = append(msgs, human("go"))
-			if _, err := normalise.Wrap(c, d).Stream(context.Background(), req, func(model.Event) error { return nil }); err != nil {
+			if _, err := normalise.Wrap(c, d).Stream(t.Context(), req, func(model.Event) error { return nil }); err != nil {
 				t.Errorf("%s: %v for %q %q", d.Kind, err, steps, ids)
 			}
 		}

@@ -135,6 +135,18 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+func TestAddress(t *testing.T) {
+	for _, base := range []string{"/v1", "/v1/", "/v1/chat/completions", "/v1?api-version=1"} {
+		s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}})
+		c := openai.New(model.Descriptor{ID: "m", BaseURL: s.URL + base}, openai.Options{})
+		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
+			t.Errorf("%s: %v", base, err)
+		} else if got := s.Requests()[0].Path; got != "/v1/chat/completions" {
+			t.Errorf("%s: path = %q", base, got)
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	_, h := sent(t, model.Descriptor{ID: "m"}, openai.Options{Key: "sk-123", Headers: map[string]string{"X-Title": "t"}}, modeltest.Ask("go"))
 	if got := h.Get("Authorization") + " " + h.Get("X-Title"); got != "Bearer sk-123 t" {

@@ -68,14 +68,16 @@ func New(d model.Descriptor, o Options) *Client {
 	return c
 }
 
-// endpoint is the address of chat completions under base.
+// endpoint is the address of chat completions under base, which may be it
+// already and may carry a query, as Azure's does.
 func endpoint(base string) string {
 	const path = "/chat/completions"
-	base = strings.TrimRight(cmp.Or(base, DefaultBaseURL), "/")
-	if strings.HasSuffix(base, path) {
-		return base
+	base, query, found := strings.Cut(cmp.Or(base, DefaultBaseURL), "?")
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path
+	if found {
+		return base + "?" + query
 	}
-	return base + path
+	return base
 }
 
 // Stream answers req as [model.Streamer] says. With an error the reply holds the

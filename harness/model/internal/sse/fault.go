@@ -60,8 +60,8 @@ func kindOf(status int, f fault) model.Kind {
 	case overflow(status, code, text):
 		return model.TokenLimit
 	case status == http.StatusPaymentRequired,
-		containsAny(code, "insufficient_quota", "billing", "insufficient_balance", "credits_exhausted"),
-		containsAny(text, "credit balance", "insufficient balance", "billing hard limit"):
+		containsAny(code, "insufficient_quota", "exceeded_current_quota", "billing", "insufficient_balance", "credits_exhausted"),
+		containsAny(text, "credit balance", "insufficient balance", "out of credits", "available credits", "billing hard limit"):
 		return model.Quota
 	case containsAny(code, "content_filter", "content_policy", "moderation", "data_inspection_failed", "sensitive"),
 		containsAny(text, "content management policy", "content policy", "flagged by moderation", "requires moderation"):
@@ -92,7 +92,7 @@ func overflow(status int, code, text string) bool {
 		containsAny(code, "context_length_exceeded", "exceed_context_size", "request_too_large", "context_window_exceeded") ||
 		containsAny(text, "maximum context length", "prompt is too long", "input is too long", "input token count",
 			"context window", "available context size", "context length exceeded", "reduce the length of the messages",
-			"exceeds the context", "too large for model", "maximum prompt length")
+			"exceeds the context", "too large for model", "maximum prompt length", "too many tokens")
 }
 
 // permanent reports whether a connection fails for a reason that waiting does
