@@ -40,8 +40,11 @@ func (c *conn) fail(ctx context.Context, r *wire.Request, s *session, err error)
 	if !ok {
 		e := classify(err, chosen)
 		ev := c.o.Log.Info()
-		if e.Code == Internal {
+		switch e.Code {
+		case Internal:
 			ev = c.o.Log.Error()
+		case SessionNotFound, SessionBusy, InvalidAttachment:
+			ev = c.o.Log.Debug() // a mistake of the client, which is told
 		}
 		if s != nil {
 			ev = ev.Str("session", s.id)
