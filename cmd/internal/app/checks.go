@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
@@ -50,14 +51,34 @@ func checkConfig(c *config.Config, warnings []config.Warning, err error) []docto
 }
 
 func checkPrompt(c *config.Config) []doctor.Finding {
-	r, err := prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
-	if err == nil {
-		err = r.Check(facts(c))
-	}
-	if err != nil {
+	if err := tryPrompt(c); err != nil {
 		return one(doctor.Bad, "%v", err)
 	}
 	return one(doctor.OK, "what the configuration declares for the prompt is well formed")
+}
+
+// tryPrompt assembles the prompt for no session and for each that something is
+// declared for. Which tools there are shows in a session alone.
+func tryPrompt(c *config.Config) error {
+	r, err := prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
+	if err != nil {
+		return err
+	}
+	f := facts(c)
+	if err := r.Check(f); err != nil {
+		return err
+	}
+	ask := prompt.Context{Model: "model", Cwd: c.Paths.Home, Facts: f}
+	if c.ToolOrder != nil {
+		ask.Known = *c.ToolOrder
+	}
+	for _, x := range append([]prompt.Extra{{}}, f.Extras...) {
+		ask.Scope = x.Scope
+		if _, _, err := r.Parts(ask, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkModel(ctx context.Context, c *config.Config) []doctor.Finding {
@@ -117,7 +138,7 @@ func checkSecrets(c *config.Config, environ []string) []doctor.Finding {
 	var hidden []string
 	for _, name := range c.SecretEnv() {
 		for _, kv := range environ {
-			if strings.HasPrefix(kv, name+"=") {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok && value != "" {
 				hidden = append(hidden, name)
 			}
 		}
