@@ -24,23 +24,49 @@ import (
 // settings reads, for each send, what it depends on.
 type settings struct{ a *App }
 
-// Freeze reads the configuration and describes the chosen model.
-func (s *settings) Freeze(ctx context.Context, c harness.Choice) (harness.Snapshot, error) {
+// Freeze reads the configuration, with what the directory's own file demands,
+// and describes the chosen model.
+func (s *settings) Freeze(ctx context.Context, dir string, c harness.Choice) (harness.Snapshot, error) {
 	cfg, err := s.a.config.read()
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
-	m, err := s.a.describe(ctx, cfg, c.Model)
+	mode, notices, err := s.a.tighten(cfg, dir, c.Mode)
+	if err != nil {
+		return harness.Snapshot{}, err
+	}
+	m, err := s.a.choose(ctx, cfg, c.Model)
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
 	return harness.Snapshot{
-		Model:  m.Descriptor,
-		Open:   m.open,
-		Notice: s.a.finder.notice(ctx, cfg),
-		Prompt: facts(cfg),
-		Zone:   cfg.Run.Zone,
+		Model:   m.Descriptor,
+		Mode:    mode,
+		Open:    m.open,
+		Notices: append(s.a.finder.notices(ctx, cfg), notices...),
+		Prompt:  facts(cfg),
+		Zone:    cfg.Run.Zone,
 	}, nil
+}
+
+// tighten returns the mode that holds in a directory, whose own file may demand
+// a stricter one than the user chose, and what the user should know of that file.
+func (a *App) tighten(c *config.Config, dir string, chosen approve.Mode) (approve.Mode, []string, error) {
+	user := *c
+	user.Mode = string(chosen)
+	here, warnings, err := user.Within(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	var notices []string
+	for _, w := range warnings {
+		notices = append(notices, w.String())
+	}
+	mode := approve.Mode(here.Mode)
+	if mode != chosen {
+		notices = append(notices, fmt.Sprintf("This workspace's own configuration allows no more than the mode %s.", mode))
+	}
+	return mode, notices, nil
 }
 
 // Default returns the options of a new session.
@@ -75,11 +101,11 @@ func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
 		if slices.ContainsFunc(all, func(d model.Descriptor) bool { return d.Ref() == ref }) {
 			continue
 		}
-		m, err := s.a.describe(ctx, cfg, ref)
+		_, d, err := describe(cfg, ref)
 		if err != nil {
 			continue // a session opens with it all the same, and its first prompt says why it is of no use (C017)
 		}
-		all = append(all, m.Descriptor)
+		all = append(all, d)
 	}
 	return all, nil
 }
@@ -90,19 +116,37 @@ type chosen struct {
 	open func(context.Context) (model.Streamer, error)
 }
 
-// describe returns the model that ref names. The provider is not asked.
-func (a *App) describe(ctx context.Context, c *config.Config, ref string) (chosen, error) {
+// describe returns what ref names. Neither is the provider asked nor its key
+// looked for, which may run a command.
+func describe(c *config.Config, ref string) (config.Choice, model.Descriptor, error) {
 	choice, err := c.Choose(ref)
 	if err != nil {
-		return chosen{}, &model.Error{Kind: model.Unavailable, Provider: "lorimer", Message: err.Error(), Err: err}
+		return choice, model.Descriptor{}, &model.Error{Kind: model.Unavailable, Provider: "lorimer", Message: err.Error(), Err: err}
 	}
 	switch {
 	case choice.Offline:
-		return a.wrapped(offline.Descriptor(), func(context.Context) (model.Streamer, error) {
+		return choice, offline.Descriptor(), nil
+	case choice.Script != "":
+		return choice, model.Descriptor{Kind: "script", ID: ref, Name: "Script", Window: 128_000, Images: true, Thinks: true}, nil
+	}
+	e := choice.Endpoint
+	d := catalog.Describe(e.Name, choice.ID)
+	d.Kind, d.Provider, d.ID, d.BaseURL = e.Kind, e.Name, choice.ID, e.BaseURL
+	return choice, d, nil
+}
+
+// choose returns the model that ref names, ready to be set up.
+func (a *App) choose(ctx context.Context, c *config.Config, ref string) (chosen, error) {
+	choice, d, err := describe(c, ref)
+	if err != nil {
+		return chosen{}, err
+	}
+	switch {
+	case choice.Offline:
+		return a.wrapped(d, func(context.Context) (model.Streamer, error) {
 			return offline.New(offline.Options{}), nil
 		}), nil
 	case choice.Script != "":
-		d := model.Descriptor{Kind: "script", ID: ref, Name: "Script", Window: 128_000, Images: true, Thinks: true}
 		return a.wrapped(d, func(ctx context.Context) (model.Streamer, error) {
 			s, err := a.script(choice.Script)
 			if err != nil {
@@ -111,16 +155,16 @@ func (a *App) describe(ctx context.Context, c *config.Config, ref string) (chose
 			return s.Open(ctx)
 		}), nil
 	}
-	return a.provider(ctx, c, choice)
+	return a.provider(ctx, c, choice.Endpoint, d)
 }
 
-// provider describes a model of a provider. A missing key is told when the
+// provider is choose for a model of a provider. A missing key is told when the
 // model is set up, so that the session opens and says so (C017).
-func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choice) (chosen, error) {
-	e := choice.Endpoint
-	d := catalog.Describe(e.Name, choice.ID)
-	d.Kind, d.Provider, d.ID, d.BaseURL = e.Kind, e.Name, choice.ID, e.BaseURL
+func (a *App) provider(ctx context.Context, c *config.Config, e config.Endpoint, d model.Descriptor) (chosen, error) {
 	key, keyErr := c.Key(ctx, e.Name)
+	if ctx.Err() != nil {
+		return chosen{}, ctx.Err()
+	}
 	if key != "" {
 		sum := sha256.Sum256([]byte(key))
 		d.KeyDigest = hex.EncodeToString(sum[:])
