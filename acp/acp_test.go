@@ -127,7 +127,7 @@ var models = []model.Descriptor{
 	{Kind: "script", Provider: "script", ID: "two", Window: 1000},
 }
 
-func (s settings) Freeze(_ context.Context, c harness.Choice) (harness.Snapshot, error) {
+func (s settings) Freeze(_ context.Context, _ string, c harness.Choice) (harness.Snapshot, error) {
 	for _, m := range models {
 		if m.Ref() == c.Model {
 			return harness.Snapshot{Model: m, Open: s.open}, nil

@@ -32,7 +32,8 @@ type Dirs struct {
 
 // A Workspace is what the tools of one session work on.
 type Workspace struct {
-	FS     workspace.FS // of the disk; the server puts the editor's buffers before it
-	Runner workspace.Runner
-	Close  func() error // ends what it holds; nil is nothing
+	FS      workspace.FS // of the disk; the server puts the editor's buffers before it
+	Runner  workspace.Runner
+	Scratch string       // directory for what tools keep beside the workspace; "" is none
+	Close   func() error // ends what it holds; nil is nothing
 }

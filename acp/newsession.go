@@ -59,6 +59,7 @@ func (c *conn) newSession(ctx context.Context, r *wire.Request, s *session) (any
 		ID:       s.id,
 		FS:       clientio.New(ws.FS, s, clientio.Offer{Read: c.client.readFile, Write: c.client.writeFile}),
 		Runner:   ws.Runner,
+		Scratch:  ws.Scratch,
 		Approver: s,
 		Client:   prompt.Client{Name: c.client.name, Version: c.client.version},
 		Notices:  notices,

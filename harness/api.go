@@ -38,9 +38,9 @@ type Threads interface {
 
 // Settings reads what a send depends on.
 type Settings interface {
-	// Freeze reads everything once, for the send that is starting (R-HARN-06,
-	// R-TOOLS-03).
-	Freeze(ctx context.Context, c Choice) (Snapshot, error)
+	// Freeze reads everything once, for the send that is starting in a session
+	// whose working directory is dir (R-HARN-06, R-TOOLS-03).
+	Freeze(ctx context.Context, dir string, c Choice) (Snapshot, error)
 	// Models lists the models to choose from. It must not reach the network.
 	Models(ctx context.Context) ([]model.Descriptor, error)
 	// Default returns the options of a new session.
@@ -57,11 +57,12 @@ type Choice struct {
 
 // A Snapshot is what Settings read for one send.
 type Snapshot struct {
-	Model  model.Descriptor
-	Open   func(ctx context.Context) (model.Streamer, error) // sets the model up, without repeats; called when a harness is built
-	Notice string                                            // told to the user once per session, such as how the model was found
-	Prompt prompt.Facts                                      // what the configuration adds to the prompt
-	Zone   *time.Location
+	Model   model.Descriptor
+	Mode    approve.Mode                                      // a stricter one than chosen, where the directory demands it; "" is the chosen one
+	Open    func(ctx context.Context) (model.Streamer, error) // sets the model up, without repeats; called when a harness is built
+	Notices []string                                          // each told to the user once per session, such as how the model was found
+	Prompt  prompt.Facts                                      // what the configuration adds to the prompt
+	Zone    *time.Location
 }
 
 // Options set an [Engine] up. Threads, Settings, Prompts and Tools are needed.
@@ -86,6 +87,7 @@ type Scope struct {
 	FS      workspace.FS
 	Runner  workspace.Runner
 	Seen    *workspace.Seen
+	Scratch string // of the session
 	Model   model.Descriptor
 }
 
@@ -94,6 +96,7 @@ type Spec struct {
 	ID       string // wished; "" has one made
 	FS       workspace.FS
 	Runner   workspace.Runner
+	Scratch  string // directory for what the tools keep beside the workspace, made when needed; "" is none
 	Approver approve.Approver
 	Client   prompt.Client
 	Sets     []tools.Set // tools of servers, in order

@@ -278,7 +278,7 @@ func (t *turn) approve(ctx context.Context, c *call, plan tools.Plan) (tools.Res
 	if plan.Title != c.shown.Title || plan.Locations != nil || plan.Diffs != nil {
 		t.show(c, event.ToolCall{Title: plan.Title, Locations: plan.Locations, Diffs: plan.Diffs})
 	}
-	v, err := t.s.rules.Decide(ctx, t.choice.Mode, c.info, approve.Question{
+	v, err := t.s.rules.Decide(ctx, t.mode(), c.info, approve.Question{
 		CallID: c.ID, Tool: c.Name, Input: c.input, Plan: plan, Kind: c.info.Kind,
 	}, t.s.spec.Approver)
 	switch {

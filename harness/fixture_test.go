@@ -147,16 +147,16 @@ func paired(bodies []thread.Body) error {
 
 // settings are [harness.Settings] whose fields may change between sends.
 type settings struct {
-	model  model.Descriptor
-	more   []model.Descriptor // further models to choose from
-	open   func(context.Context) (model.Streamer, error)
-	facts  prompt.Facts
-	notice string
-	err    error
-	reads  atomic.Int32
+	model   model.Descriptor
+	more    []model.Descriptor // further models to choose from
+	open    func(context.Context) (model.Streamer, error)
+	facts   prompt.Facts
+	notices []string
+	err     error
+	reads   atomic.Int32
 }
 
-func (s *settings) Freeze(_ context.Context, c harness.Choice) (harness.Snapshot, error) {
+func (s *settings) Freeze(_ context.Context, _ string, c harness.Choice) (harness.Snapshot, error) {
 	s.reads.Add(1)
 	d := s.model
 	for _, m := range s.more {
@@ -164,7 +164,7 @@ func (s *settings) Freeze(_ context.Context, c harness.Choice) (harness.Snapshot
 			d = m
 		}
 	}
-	return harness.Snapshot{Model: d, Open: s.open, Prompt: s.facts, Notice: s.notice, Zone: time.UTC}, s.err
+	return harness.Snapshot{Model: d, Open: s.open, Prompt: s.facts, Notices: s.notices, Zone: time.UTC}, s.err
 }
 
 func (s *settings) Models(context.Context) ([]model.Descriptor, error) {

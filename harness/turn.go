@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,7 +97,7 @@ func (t *turn) prepare(ctx context.Context) error {
 func (t *turn) freeze(ctx context.Context) error {
 	t.now = t.o.Now()
 	var err error
-	if t.snap, err = t.o.Settings.Freeze(ctx, t.choice); err != nil {
+	if t.snap, err = t.o.Settings.Freeze(ctx, t.s.spec.FS.Dir(), t.choice); err != nil {
 		return err
 	}
 	if t.snap.Zone != nil {
@@ -120,7 +121,7 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 	t.shape = prompt.Harness
 	sp := &t.s.spec
 	all := t.o.Tools(Scope{
-		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Model: t.snap.Model,
+		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
 	})
 	for _, set := range sp.Sets {
 		more, err := set.Tools(ctx)
@@ -130,16 +131,19 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 		all = append(all, more...)
 		known = append(known, set.Known()...)
 	}
-	if t.tools, err = tools.NewRegistry(approve.Gate(t.choice.Mode), all...); err != nil {
+	if t.tools, err = tools.NewRegistry(approve.Gate(t.mode()), all...); err != nil {
 		return nil, err
 	}
 	return append(known, t.tools.Known()...), nil
 }
 
+// mode returns the mode that holds for this send.
+func (t *turn) mode() approve.Mode { return cmp.Or(t.snap.Mode, t.choice.Mode) }
+
 // compose assembles the prompt and signs it.
 func (t *turn) compose(known []string) error {
 	c := prompt.Context{
-		Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known, Facts: t.snap.Prompt,
+		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known, Facts: t.snap.Prompt,
 	}
 	for _, i := range t.tools.Infos() {
 		c.Tools = append(c.Tools, prompt.ToolSchema{
@@ -197,9 +201,9 @@ func (t *turn) declared(name string) bool {
 // begin tells the notices and stores the user's message, before any model is
 // asked (R-HARN-22).
 func (t *turn) begin(ctx context.Context) error {
-	notices := append(slices.Clone(t.s.spec.Notices), t.snap.Notice)
+	notices := append(slices.Clone(t.s.spec.Notices), t.snap.Notices...)
 	for _, text := range notices {
-		if text == "" || t.s.told[text] {
+		if t.s.told[text] {
 			continue
 		}
 		if err := t.out.emit(event.Notice{Severity: event.Info, Text: text}); err != nil {

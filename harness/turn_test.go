@@ -440,7 +440,7 @@ func TestSettingsAreReadOncePerSend(t *testing.T) { // R-TOOLS-03, R-HARN-06
 
 func TestNoticesAreToldOnce(t *testing.T) { // R-CMD-13
 	f := newFixture()
-	f.settings.notice = "found a model"
+	f.settings.notices = []string{"found a model"}
 	f.script.steps = []step{says("x")}
 	s := f.open(t, func(sp *harness.Spec) { sp.Notices = []string{"servers are not connected"} })
 	var got []string

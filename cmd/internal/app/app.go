@@ -5,10 +5,13 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,7 +93,7 @@ func Open(o Options) (*App, error) {
 		Approve: approve.Options{
 			Home:      c.Paths.Home,
 			Protected: []string{filepath.Dir(c.Paths.Config), c.Paths.State},
-			Dirty:     dirty,
+			Dirty:     workspace.Dirty(a.runner),
 		},
 		Shell: prompt.Environment{
 			OS: runtime.GOOS + "/" + runtime.GOARCH,
@@ -144,19 +147,23 @@ func (a *App) tellModel(ctx context.Context, c *config.Config) {
 	})
 }
 
-// Workspace opens the directories of a session.
+// Workspace opens the directories of a session. What its tools keep beside them
+// is gone when it is closed.
 func (a *App) Workspace(dir string, more ...string) (acp.Workspace, error) {
 	fs, err := local.Open(dir, more...)
 	if err != nil {
 		return acp.Workspace{}, fmt.Errorf("opening workspace: %w", err)
 	}
-	return acp.Workspace{FS: fs, Runner: a.runner, Close: fs.Close}, nil
+	scratch := filepath.Join(os.TempDir(), "lorimer-"+strings.ToLower(rand.Text()))
+	return acp.Workspace{FS: fs, Runner: a.runner, Scratch: scratch, Close: func() error {
+		return errors.Join(fs.Close(), os.RemoveAll(scratch))
+	}}, nil
 }
 
 // tools builds the tools of one turn.
 func (a *App) tools(s harness.Scope) []tools.Tool {
 	return []tools.Tool{
-		workspace.NewBash(s.FS, s.Runner, workspace.BashOptions{}),
+		workspace.NewBash(s.FS, s.Runner, workspace.BashOptions{SpillDir: s.Scratch}),
 		workspace.NewRead(s.FS, s.Seen),
 		workspace.NewWrite(s.FS, s.Seen),
 		workspace.NewEdit(s.FS, s.Seen),

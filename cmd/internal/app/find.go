@@ -70,15 +70,15 @@ func (f *finder) others() []string {
 	return refs
 }
 
-// notice tells which model was found and how to choose another, or nothing when
-// the user has chosen.
-func (f *finder) notice(ctx context.Context, c *config.Config) string {
+// notices tell which model was found and how to choose another; there is nothing
+// to tell when the user has chosen.
+func (f *finder) notices(ctx context.Context, c *config.Config) []string {
 	ref, from := f.choose(ctx, c)
 	if from == "" {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s, use --model, or switch it in the session.",
-		ref, from, c.Paths.Config)
+	return []string{fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s, use --model, or switch it in the session.",
+		ref, from, c.Paths.Config)}
 }
 
 // places returns where the local servers are.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +74,7 @@ func assembly(a prompt.Assembly) string {
 // preview opens a session in the current directory and shows its next send.
 func (g *globals) preview(ctx context.Context, f func(harness.Preview) error) error {
 	return g.with(ctx, func(ctx context.Context, a *app.App) error {
-		return inSession(ctx, a, func(s *harness.Session) error {
+		return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
 			p, err := s.Preview(ctx)
 			if err != nil {
 				return err
@@ -83,26 +82,4 @@ func (g *globals) preview(ctx context.Context, f func(harness.Preview) error) er
 			return f(p)
 		})
 	})
-}
-
-// inSession runs f with a session in the current directory.
-func inSession(ctx context.Context, a *app.App, f func(*harness.Session) error) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("finding the current directory: %w", err)
-	}
-	ws, err := a.Workspace(dir)
-	if err != nil {
-		return err
-	}
-	defer ws.Close()
-	s, err := a.Engine().Open(ctx, harness.Spec{
-		FS:     ws.FS,
-		Runner: ws.Runner,
-		Client: prompt.Client{Name: "lorimer", Version: version()},
-	})
-	if err != nil {
-		return err
-	}
-	return f(s)
 }

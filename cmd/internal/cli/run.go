@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/prompt"
 )
 
 func newRun(g *globals) *cobra.Command {
@@ -32,7 +30,9 @@ func newRun(g *globals) *cobra.Command {
 				return err
 			}
 			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
-				return answer(ctx, g, a, words, newOutput)
+				return inSession(ctx, a, "lorimer run", func(s *harness.Session) error {
+					return answer(ctx, s, words, newOutput(g.process))
+				})
 			})
 		},
 	}
@@ -41,30 +41,12 @@ func newRun(g *globals) *cobra.Command {
 	return c
 }
 
-// answer runs one turn in a session of its own.
-func answer(ctx context.Context, g *globals, a *app.App, words string, newOutput func(Process) output) (err error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("finding the current directory: %w", err)
-	}
-	ws, err := a.Workspace(dir)
-	if err != nil {
-		return err
-	}
-	defer ws.Close()
-	s, err := a.Engine().Open(ctx, harness.Spec{
-		FS:     ws.FS,
-		Runner: ws.Runner,
-		Client: prompt.Client{Name: "lorimer run", Version: version()},
-	})
-	if err != nil {
-		return err
-	}
+// answer runs one turn.
+func answer(ctx context.Context, s *harness.Session, words string, out output) error {
 	slot, err := s.Enter()
 	if err != nil {
 		return err
 	}
-	out := newOutput(g.process)
 	out.begin(s)
 	o, err := slot.Prompt(ctx, harness.Input{Blocks: []event.Block{{Text: words}}}, out)
 	switch {

@@ -22,7 +22,7 @@ func newTools(g *globals) *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
-				return inSession(ctx, a, func(s *harness.Session) error {
+				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
 					infos, err := s.Tools(ctx)
 					if err != nil {
 						return err
@@ -55,7 +55,7 @@ func newTools(g *globals) *cobra.Command {
 				input = p
 			}
 			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
-				return inSession(ctx, a, func(s *harness.Session) error {
+				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
 					return g.call(ctx, cmd, s, args[0], input)
 				})
 			})
