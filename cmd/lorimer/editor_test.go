@@ -63,12 +63,14 @@ type rpcError struct {
 type update struct {
 	SessionID string `json:"sessionId"`
 	Update    struct {
-		Kind       string          `json:"sessionUpdate"`
-		MessageID  string          `json:"messageId"`
-		ToolCallID string          `json:"toolCallId"`
-		Name       string          `json:"name"`
-		Title      string          `json:"title"`
-		Status     string          `json:"status"`
+		Kind       string `json:"sessionUpdate"`
+		MessageID  string `json:"messageId"`
+		ToolCallID string `json:"toolCallId"`
+		Name       string `json:"name"`
+		Title      string `json:"title"`
+		Status     string `json:"status"`
+		ToolKind   string `json:"kind"`
+		Locations  []struct{ Path string }
 		Content    json.RawMessage `json:"content"`
 		RawInput   json.RawMessage `json:"rawInput"`
 		RawOutput  json.RawMessage `json:"rawOutput"`
@@ -397,23 +399,48 @@ func (e *editor) text(session string) string {
 	return b.String()
 }
 
-// fifo makes a named pipe in the workspace. A command that reads it waits until
-// the returned function writes a line to it.
-func (e *editor) fifo(name string) (write func(line string)) {
+// A fifo is a named pipe between a test and a command. Both ends of it stay open
+// here, so nobody waits for the other to open it.
+type fifo struct {
+	t    *testing.T
+	f    *os.File
+	path string
+}
+
+// fifo makes a named pipe in the workspace.
+func (e *editor) fifo(name string) *fifo {
 	e.t.Helper()
 	path := filepath.Join(e.cwd, name)
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		e.t.Fatal(err)
 	}
-	return func(line string) {
-		e.t.Helper()
-		f, err := os.OpenFile(path, os.O_RDWR, 0) // does not wait for a reader
-		if err != nil {
-			e.t.Fatal(err)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { f.Close() })
+	return &fifo{e.t, f, path}
+}
+
+// put writes a line for a command that reads the pipe.
+func (p *fifo) put(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.f, line+"\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// get waits for the line that a command writes to the pipe.
+func (p *fifo) get() string {
+	p.t.Helper()
+	p.f.SetReadDeadline(time.Now().Add(patience))
+	var line []byte
+	for c := make([]byte, 1); ; line = append(line, c[0]) {
+		if _, err := p.f.Read(c); err != nil {
+			p.t.Fatalf("no line came through %s: %v", p.path, err)
 		}
-		e.t.Cleanup(func() { f.Close() })
-		if _, err := io.WriteString(f, line+"\n"); err != nil {
-			e.t.Fatal(err)
+		if c[0] == '\n' {
+			return string(line)
 		}
 	}
 }

@@ -360,19 +360,19 @@ func TestRow192BrokenConfiguration(t *testing.T) {
 func TestRow192OtherSessionsGoOn(t *testing.T) {
 	t.Parallel()
 	e := edit(t, `{"match": {"contains": "break"}, "error": {"status": 400, "message": "no"}, "repeat": true}
-{"match": {"contains": "start"}, "tools": [{"name": "bash", "args": {"command": "read x < pipe; echo $x"}}]}
+{"match": {"contains": "start"}, "tools": [{"name": "bash", "args": {"command": "echo > started; read x < pipe; echo $x"}}]}
 {"match": {"contains": "released"}, "text": "went on"}`, "--mode", "auto")
 	broken := e.open(nil)
 	other := e.session()
-	pipe := e.fifo("pipe")
+	started, pipe := e.fifo("started"), e.fifo("pipe")
 	id := e.send("session/prompt", say(other, "start"))
-	e.status(other, "in_progress")
+	started.get()
 	for range 3 {
 		if f := e.wait(e.send("session/prompt", say(broken, "break"))); code(f) != "PROVIDER_ERROR" {
 			t.Errorf("prompt: %s, want PROVIDER_ERROR", f.Raw)
 		}
 	}
-	pipe("released")
+	pipe.put("released")
 	if f := e.wait(id); f.Error != nil || e.text(other) != "went on" {
 		t.Errorf("other session: %s with %q, want its answer", f.Raw, e.text(other))
 	}
