@@ -34,7 +34,7 @@ func (f *finder) find(ctx context.Context, c *config.Config) string {
 // choose returns the model and where it comes from.
 func (f *finder) choose(ctx context.Context, c *config.Config) (ref, from string) {
 	if c.Model != "" {
-		return c.Model, ""
+		return full(c, c.Model), ""
 	}
 	if e, variable, ok := c.Keyed(); ok {
 		return e.Name + "/" + e.Model, variable + " is set"
@@ -43,6 +43,15 @@ func (f *finder) choose(ctx context.Context, c *config.Config) (ref, from string
 		return found[0].Provider + "/" + found[0].Models[0].ID, fmt.Sprintf("%s answers at %s", found[0].Provider, found[0].BaseURL)
 	}
 	return offline.Name, "no key of a provider is set and no model server answers on this machine"
+}
+
+// full returns ref with the usual model of its provider, if it names the provider
+// alone: an option has one name for a model.
+func full(c *config.Config, ref string) string {
+	if _, d, err := describe(c, ref); err == nil {
+		return d.Ref()
+	}
+	return ref
 }
 
 // servers asks the usual ports of this machine, once.
