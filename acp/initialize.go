@@ -1,11 +1,13 @@
 package acp
 
 import (
+	_ "embed"
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
-	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
@@ -61,28 +63,29 @@ func readClient(params json.RawMessage) (*client, error) {
 	}, nil
 }
 
+// initializeAnswer is the answer with the names of what varies in capitals. It
+// stands as text because encoding it from types would take longer than all else
+// between the start of the program and the answer.
+//
+//go:embed initialize.json
+var initializeAnswer string
+
 // initializeResult is a constant of the build and the flags (R-ACP-10). The
 // version is the one we speak whatever the client asks for: there is no lower
 // one, and a client that cannot speak it leaves.
-func initializeResult(o Options) acpsdk.InitializeResponse {
-	return acpsdk.InitializeResponse{
-		ProtocolVersion: version,
-		AgentInfo:       &acpsdk.Implementation{Name: "lorimer", Title: &o.Title, Version: o.Version},
-		AgentCapabilities: acpsdk.AgentCapabilities{
-			Meta:               map[string]any{v1.Namespace: map[string]any{"methods": []string{methodPromptRender}}},
-			PromptCapabilities: acpsdk.PromptCapabilities{Image: true, EmbeddedContext: true, Audio: o.Audio},
-			McpCapabilities:    acpsdk.McpCapabilities{Http: true, Sse: true},
-			SessionCapabilities: acpsdk.SessionCapabilities{
-				AdditionalDirectories: &acpsdk.SessionAdditionalDirectoriesCapabilities{},
-				Close:                 &acpsdk.SessionCloseCapabilities{},
-			},
-		},
-		AuthMethods: []acpsdk.AuthMethod{{Agent: &acpsdk.AuthMethodAgent{
-			Id:          authNone,
-			Name:        "No sign-in needed",
-			Description: acpsdk.Ptr("Keys of model providers are read from the environment or the configuration."),
-		}}},
+func initializeResult(o Options) json.RawMessage {
+	return json.RawMessage(strings.NewReplacer(
+		"TITLE", quoted(o.Title), "VERSION", quoted(o.Version), "AUDIO", strconv.FormatBool(o.Audio),
+	).Replace(initializeAnswer))
+}
+
+// quoted returns s as a JSON string.
+func quoted(s string) string {
+	p, err := json.Marshal(s)
+	if err != nil {
+		return `""` // a string always encodes
 	}
+	return string(p)
 }
 
 func authenticate(params json.RawMessage) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ const (
 	MaxTitle = 200
 )
 
-var placeholders = regexp.MustCompile(`\{[A-Za-z0-9_.-]+\}`)
+var placeholders = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z0-9_.-]+\}`) })
 
 // Title returns the line that a client shows for a call while nothing better is
 // known: for a tool that executes, edits, reads, moves or deletes the command or
@@ -46,7 +47,7 @@ func Title(info Info, input json.RawMessage) string {
 }
 
 func verbTitle(verb string, values map[string]any) string {
-	text := placeholders.ReplaceAllStringFunc(verb, func(p string) string {
+	text := placeholders().ReplaceAllStringFunc(verb, func(p string) string {
 		v := show(values[p[1:len(p)-1]])
 		if v == "" {
 			return ""

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -28,7 +27,7 @@ func (r *reader) words(list []*syntax.Word) []string {
 		syntax.SplitBraces(w)
 		all := []*syntax.Word{w}
 		if n := alternatives(w); n > 1 && n <= maxBraces {
-			all = expand.Braces(w)
+			all = spell(w)
 		}
 		for _, w := range all {
 			out = append(out, r.value(w))
@@ -56,6 +55,29 @@ func alternatives(w *syntax.Word) int {
 		n = min(n*sum, maxBraces+1)
 	}
 	return n
+}
+
+// spell returns the words that w stands for, one for each choice in its braces.
+// The caller has made sure that they are few.
+func spell(w *syntax.Word) []*syntax.Word {
+	words := []*syntax.Word{{}}
+	for _, p := range w.Parts {
+		choices := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
+		if b, ok := p.(*syntax.BraceExp); ok {
+			choices = nil
+			for _, e := range b.Elems {
+				choices = append(choices, spell(e)...)
+			}
+		}
+		var longer []*syntax.Word
+		for _, w := range words {
+			for _, c := range choices {
+				longer = append(longer, &syntax.Word{Parts: slices.Concat(w.Parts, c.Parts)})
+			}
+		}
+		words = longer
+	}
+	return words
 }
 
 // value returns the text that w has when it runs.

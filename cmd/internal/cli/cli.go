@@ -56,7 +56,7 @@ func usagef(format string, args ...any) error {
 
 // Main runs the command line and returns the exit code.
 func Main(p Process) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	root := newRoot(p)
 	root.SetArgs(p.Args)
@@ -73,6 +73,29 @@ func Main(p Process) int {
 	}
 	fmt.Fprintf(p.Stderr, "lorimer: %s\n", strings.TrimSpace(exit.Error()))
 	return exit.code
+}
+
+// interruptible returns a context that ends with a signal to stop. The system's
+// way to hear signals is set up beside the caller, since an editor waits for the
+// first answer; until then a signal ends the process as if there were none.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-done
+	}
 }
 
 // newRoot builds the tree of commands.
@@ -104,8 +127,15 @@ func newRoot(p Process) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp(root))
 	g.flags(root)
+	root.AddCommand(newACP(g))
+	if len(p.Args) > 0 && p.Args[0] == "acp" {
+		// An editor waits for this command each time that it starts: it is not
+		// kept waiting for the others.
+		root.CompletionOptions.DisableDefaultCmd = true
+		return root
+	}
 	root.AddCommand(
-		newACP(g), newRun(g), newPrompt(g), newTools(g), newConfig(g), newDoctor(g), newVersion(g),
+		newRun(g), newPrompt(g), newTools(g), newConfig(g), newDoctor(g), newVersion(g),
 		newTopic("exit-codes", "What the exit codes mean"),
 		newTopic("configuration", "The configuration file, the environment and the flags"),
 		newTopic("script", "The script model, for tests and demonstrations"),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -31,7 +32,7 @@ func ambiguous(content []byte, spans []span) string {
 		count, strings.Join(lines, ", "), more)
 }
 
-var numbered = regexp.MustCompile(`^ *[0-9]+\t`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *[0-9]+\t`) })
 
 // notFound says that old is not in content, and what may be the reason.
 func notFound(content []byte, old string) string {
@@ -50,7 +51,7 @@ func notFound(content []byte, old string) string {
 
 func allNumbered(text string) bool {
 	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) != "" && !numbered.MatchString(line) {
+		if strings.TrimSpace(line) != "" && !numbered().MatchString(line) {
 			return false
 		}
 	}
