@@ -48,10 +48,11 @@ func (f *finder) choose(ctx context.Context, c *config.Config) (ref, from string
 // full returns ref with the usual model of its provider, if it names the provider
 // alone: an option has one name for a model.
 func full(c *config.Config, ref string) string {
-	if _, d, err := describe(c, ref); err == nil {
-		return d.Ref()
+	choice, err := c.Choose(ref)
+	if err != nil || choice.Offline || choice.Script != "" {
+		return ref
 	}
-	return ref
+	return choice.Endpoint.Name + "/" + choice.ID
 }
 
 // servers asks the usual ports of this machine, once.
@@ -77,6 +78,20 @@ func (f *finder) others() []string {
 		}
 	}
 	return refs
+}
+
+// model returns what its server said of a local model that was found.
+func (f *finder) model(ref string) (probe.Model, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.local {
+		for _, m := range l.Models {
+			if l.Provider+"/"+m.ID == ref {
+				return m, true
+			}
+		}
+	}
+	return probe.Model{}, false
 }
 
 // notices tell which model was found and how to choose another; there is nothing

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -101,7 +102,7 @@ func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
 		if slices.ContainsFunc(all, func(d model.Descriptor) bool { return d.Ref() == ref }) {
 			continue
 		}
-		_, d, err := describe(cfg, ref)
+		_, d, err := s.a.describe(cfg, ref)
 		if err != nil {
 			continue // a session opens with it all the same, and its first prompt says why it is of no use (C017)
 		}
@@ -118,7 +119,7 @@ type chosen struct {
 
 // describe returns what ref names. Neither is the provider asked nor its key
 // looked for, which may run a command.
-func describe(c *config.Config, ref string) (config.Choice, model.Descriptor, error) {
+func (a *App) describe(c *config.Config, ref string) (config.Choice, model.Descriptor, error) {
 	choice, err := c.Choose(ref)
 	if err != nil {
 		return choice, model.Descriptor{}, &model.Error{Kind: model.Unavailable, Provider: "lorimer", Message: err.Error(), Err: err}
@@ -132,12 +133,16 @@ func describe(c *config.Config, ref string) (config.Choice, model.Descriptor, er
 	e := choice.Endpoint
 	d := catalog.Describe(e.Name, choice.ID)
 	d.Kind, d.Provider, d.ID, d.BaseURL = e.Kind, e.Name, choice.ID, e.BaseURL
+	if m, ok := a.finder.model(d.Ref()); ok {
+		d.Window = cmp.Or(m.Window, d.Window)
+		d.Images = m.Images
+	}
 	return choice, d, nil
 }
 
 // choose returns the model that ref names, ready to be set up.
 func (a *App) choose(ctx context.Context, c *config.Config, ref string) (chosen, error) {
-	choice, d, err := describe(c, ref)
+	choice, d, err := a.describe(c, ref)
 	if err != nil {
 		return chosen{}, err
 	}
