@@ -11,9 +11,6 @@ import (
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
-// version is the protocol version that is spoken.
-const version = 1
-
 // authNone is the authentication method that succeeds at once (R-ACP-12).
 const authNone = "none-needed"
 
