@@ -11,7 +11,6 @@ package clientio
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,21 +37,18 @@ type Offer struct {
 	Read, Write bool
 }
 
-// An FS is the files of a workspace as an editor has them. It is safe for
+// files are those of a workspace as an editor has them. They are safe for
 // concurrent use.
-type FS struct {
+type files struct {
 	workspace.FS // the disk
 	editor       Editor
 	offer        Offer
 	silent       atomic.Bool   // the editor let a request time out; it is not asked again
 	writing      chan struct{} // holds the one who compares and writes
 
-	mu   sync.Mutex // guards seen
-	seen map[string]digest
+	mu   sync.Mutex // guards seen and what is in it
+	seen map[string]*history
 }
-
-// A digest identifies the text of a file, its line ends and mark aside.
-type digest [sha256.Size]byte
 
 // maxSeen is how many files are remembered; it bounds memory, not correctness.
 const maxSeen = 4096
@@ -63,21 +59,21 @@ func New(disk workspace.FS, editor Editor, offer Offer) workspace.FS {
 	if !offer.Read && !offer.Write {
 		return disk
 	}
-	return &FS{
+	return &files{
 		FS: disk, editor: editor, offer: offer,
-		writing: make(chan struct{}, 1), seen: make(map[string]digest),
+		writing: make(chan struct{}, 1), seen: make(map[string]*history),
 	}
 }
 
 // ReadFile implements [workspace.FS].
-func (f *FS) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+func (f *files) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	shown, _, err := f.read(ctx, name, limit)
 	return shown, err
 }
 
 // read returns the content of name as the user sees it, and that of the disk,
 // which is nil for a file that exists in the editor alone.
-func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []byte, err error) {
+func (f *files) read(ctx context.Context, name string, limit int64) (shown, disk []byte, err error) {
 	disk, err = f.FS.ReadFile(ctx, name, limit)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
@@ -93,7 +89,7 @@ func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []
 	if perr != nil {
 		return nil, nil, perr
 	}
-	before := f.remember(path, disk)
+	f.look(path, disk)
 	text, cerr := f.editor.ReadTextFile(ctx, path)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -102,15 +98,11 @@ func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []
 		f.note(cerr)
 		return disk, disk, err
 	}
-	switch sum := sumOf([]byte(text)); {
+	switch {
 	case missing && text == "": // how some editors say that there is no such file
 		return nil, nil, err
-	case !missing && sum == sumOf(disk):
-		return disk, disk, nil
-	case !missing && sum == before:
-		// What the disk held when we looked last: the editor has not noticed
-		// that the file has changed since.
-		return disk, disk, nil
+	case !f.unsaved(path, disk, text):
+		return disk, disk, err
 	}
 	shown = asSaved(text, disk)
 	if limit > 0 && int64(len(shown)) > limit {
@@ -119,9 +111,9 @@ func (f *FS) read(ctx context.Context, name string, limit int64) (shown, disk []
 	return shown, disk, nil
 }
 
-// WriteFile implements [workspace.FS]. Writes of one FS exclude each other, since
+// WriteFile implements [workspace.FS]. Writes exclude each other, since
 // the editor cannot compare and write in one step.
-func (f *FS) WriteFile(ctx context.Context, name string, data []byte, w workspace.Write) error {
+func (f *files) WriteFile(ctx context.Context, name string, data []byte, w workspace.Write) error {
 	select {
 	case f.writing <- struct{}{}:
 		defer func() { <-f.writing }()
@@ -148,7 +140,7 @@ func (f *FS) WriteFile(ctx context.Context, name string, data []byte, w workspac
 
 // expect checks what the editor shows against w, and returns what the disk must
 // hold for the write to go ahead: the editor may show a text that is not saved.
-func (f *FS) expect(ctx context.Context, name string, w workspace.Write) (workspace.Write, error) {
+func (f *files) expect(ctx context.Context, name string, w workspace.Write) (workspace.Write, error) {
 	if w.Create {
 		return w, f.absent(ctx, name)
 	}
@@ -163,7 +155,7 @@ func (f *FS) expect(ctx context.Context, name string, w workspace.Write) (worksp
 }
 
 // absent reports an error unless there is no file called name.
-func (f *FS) absent(ctx context.Context, name string) error {
+func (f *files) absent(ctx context.Context, name string) error {
 	switch _, err := f.FS.Stat(ctx, name); {
 	case err == nil:
 		return fmt.Errorf("%s: %w", name, fs.ErrExist)
@@ -175,7 +167,7 @@ func (f *FS) absent(ctx context.Context, name string) error {
 
 // writeEditor has the editor write data, and reports whether it says that it has
 // and whether the disk then holds the same.
-func (f *FS) writeEditor(ctx context.Context, name string, data []byte) (wrote, same bool, err error) {
+func (f *files) writeEditor(ctx context.Context, name string, data []byte) (wrote, same bool, err error) {
 	path, err := f.editorPath(name)
 	if err != nil {
 		return false, false, err
@@ -191,36 +183,24 @@ func (f *FS) writeEditor(ctx context.Context, name string, data []byte) (wrote, 
 		return false, false, nil
 	}
 	got, err := f.FS.ReadFile(ctx, name, 0)
-	return true, err == nil && bytes.Equal(got, data), nil
+	if err != nil || !bytes.Equal(got, data) {
+		return true, false, nil // the disk is written, or says what is wrong
+	}
+	f.look(path, got)
+	f.unsaved(path, got, string(data)) // the editor shows what it has written
+	return true, true, nil
 }
 
 // note remembers an editor that does not answer: waiting for it once is enough.
-func (f *FS) note(err error) {
+func (f *files) note(err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		f.silent.Store(true)
 	}
 }
 
-// remember notes what the disk holds now and returns what it held before; for a
-// file that is new to us that is the same.
-func (f *FS) remember(path string, disk []byte) digest {
-	sum := sumOf(disk)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	before, ok := f.seen[path]
-	if !ok {
-		before = sum
-		if len(f.seen) >= maxSeen {
-			clear(f.seen)
-		}
-	}
-	f.seen[path] = sum
-	return before
-}
-
 // editorPath returns the path by which the editor knows a file: below a
 // directory of the workspace as the editor wrote it, even if that is a link.
-func (f *FS) editorPath(name string) (string, error) {
+func (f *files) editorPath(name string) (string, error) {
 	real, err := f.FS.Resolve(name)
 	if err != nil {
 		return "", err

@@ -156,22 +156,81 @@ func TestReadFile(t *testing.T) {
 }
 
 // An editor that has not noticed a change on disk shows what the disk held
-// before; that is not an unsaved text.
+// before; however often it is asked, that is not an unsaved text.
 func TestStaleBuffer(t *testing.T) {
 	e := &editor{buffers: map[string]string{}}
 	fsys, dir := open(t, e, all)
 	path := filepath.Join(dir, "f")
-	put(t, path, "old\n")
 	e.buffers[path] = "old\n"
-	for _, text := range []string{"old\n", "new\n"} {
+	for _, text := range []string{"old\n", "new\n", "new\n", "newer\n", "newer\n"} {
 		put(t, path, text)
 		if got, err := fsys.ReadFile(t.Context(), "f", 0); err != nil || string(got) != text {
 			t.Errorf("ReadFile = %q, %v, want %q", got, err, text)
 		}
 	}
+	write := workspace.Write{Old: []byte("newer\n")}
+	if err := fsys.WriteFile(t.Context(), "f", []byte("newest\n"), write); err != nil {
+		t.Errorf("WriteFile over what the disk holds: %v", err)
+	}
 	e.buffers[path] = "mine\n"
 	if got, _ := fsys.ReadFile(t.Context(), "f", 0); string(got) != "mine\n" {
 		t.Errorf("ReadFile = %q, want the unsaved text", got)
+	}
+}
+
+// A file that was deleted on disk is gone, though the editor still shows it.
+func TestDeletedFile(t *testing.T) {
+	e := &editor{buffers: map[string]string{}}
+	fsys, dir := open(t, e, all)
+	path := filepath.Join(dir, "f")
+	put(t, path, "old\n")
+	e.buffers[path] = "old\n"
+	if _, err := fsys.ReadFile(t.Context(), "f", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := fsys.ReadFile(t.Context(), "f", 0); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("ReadFile = %q, %v, want fs.ErrNotExist", got, err)
+		}
+	}
+}
+
+// Once the editor has shown what the disk holds, an earlier text in it is the
+// user's, who took a change back and has not saved that.
+func TestUndo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, fsys workspace.FS, path string)
+	}{
+		{"of a change that the editor has loaded", func(t *testing.T, fsys workspace.FS, path string) {
+			put(t, path, "new\n")
+			if _, err := fsys.ReadFile(t.Context(), "f", 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"of a change that the editor has written", func(t *testing.T, fsys workspace.FS, _ string) {
+			if err := fsys.WriteFile(t.Context(), "f", []byte("new\n"), workspace.Write{}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := &editor{buffers: map[string]string{}}
+			fsys, dir := open(t, e, all)
+			path := filepath.Join(dir, "f")
+			put(t, path, "old\n")
+			if _, err := fsys.ReadFile(t.Context(), "f", 0); err != nil {
+				t.Fatal(err)
+			}
+			tt.change(t, fsys, path)
+			e.buffers[path] = "old\n"
+			if got, err := fsys.ReadFile(t.Context(), "f", 0); err != nil || string(got) != "old\n" {
+				t.Errorf("ReadFile = %q, %v, want the text that the user went back to", got, err)
+			}
+		})
 	}
 }
 

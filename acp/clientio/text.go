@@ -18,6 +18,9 @@ func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 // without a mark.
 func isPlain(b []byte) bool { return isText(b) && !bytes.HasPrefix(b, mark) }
 
+// A digest identifies the text of a file, its line ends and mark aside.
+type digest [sha256.Size]byte
+
 // sumOf returns the digest of a text. Editors hold text without its mark and
 // with line feeds alone, so those do not count.
 func sumOf(b []byte) digest {
