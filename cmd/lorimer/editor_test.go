@@ -26,6 +26,7 @@ type editor struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	in      io.WriteCloser
+	out     io.Closer      // closing it is an editor that has gone away
 	home    string         // HOME of the agent; the trace is home/trace
 	cwd     string         // a fresh workspace
 	env     []string       // of the agent, beside HOME and PATH
@@ -120,7 +121,7 @@ func (e *editor) start(args []string) {
 	e.changed = sync.NewCond(&e.mu)
 	e.cmd = exec.Command("lorimer", args...)
 	e.cmd.Dir = e.cwd
-	e.cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}, e.env...)
+	e.cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), raceOptions()}, e.env...)
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := e.cmd.StdinPipe()
 	if err != nil {
@@ -137,7 +138,7 @@ func (e *editor) start(args []string) {
 	if err := e.cmd.Start(); err != nil {
 		e.t.Fatal(err)
 	}
-	e.in = in
+	e.in, e.out = in, out
 	e.readers.Go(func() { e.read(out) })
 	e.readers.Go(func() {
 		p, _ := io.ReadAll(diag) // an error is the end of the process

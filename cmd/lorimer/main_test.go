@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,12 @@ func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
 // after the row.
 func TestAcceptance(t *testing.T) { runScripts(t, "testdata/acceptance") }
 
+// raceOptions is the variable that sets up the race detector of a program that a
+// test runs: one that it finds nothing in need not linger for a second at its end.
+func raceOptions() string {
+	return strings.TrimSpace("GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE"))
+}
+
 func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -35,6 +42,8 @@ func runScripts(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NO_COLOR", "1")
+			name, value, _ := strings.Cut(raceOptions(), "=")
+			env.Setenv(name, value)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -357,6 +357,28 @@ func TestRow181CancelSilentProvider(t *testing.T) {
 	}
 }
 
+// Row 183 (R-ACP-05, R-ACP-07): what outlasts the drain time after the end of the
+// input is cancelled, answers so, and has ended before the program does.
+func TestRow183DrainTime(t *testing.T) {
+	t.Parallel()
+	e := edit(t, `{"tools": [{"name": "bash", "args": {"command": "echo $$ > started; exec sleep 3600"}}]}`+"\n"+always,
+		"--mode", "auto", "--drain", "10ms")
+	s := e.open(nil)
+	started := e.fifo("started")
+	ids := []int{e.send("session/prompt", say(s, "run")), e.send("session/prompt", say(s, "wait"))}
+	e.file("pid", started.get())
+	if code := e.leave(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	for _, id := range ids {
+		if f := e.wait(id); !strings.Contains(string(f.Result), `"cancelled"`) {
+			t.Errorf("prompt: %s, want the stop reason cancelled", f.Raw)
+		}
+	}
+	e.dead("pid")
+	checkCalls(e, s)
+}
+
 func receive(t *testing.T, from <-chan struct{}, what string) {
 	t.Helper()
 	select {

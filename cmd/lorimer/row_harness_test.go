@@ -174,7 +174,7 @@ func signature(e *editor) (p printed) {
 func (e *editor) run(args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(e.t.Context(), "lorimer", args...)
 	cmd.Dir = e.cwd
-	cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH")}, e.env...)
+	cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), raceOptions()}, e.env...)
 	return cmd.Output()
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,9 @@ func TestRow176Initialize(t *testing.T) {
 					t.Errorf("answer (-want +got):\n%s", diff)
 				}
 				for key, v := range capabilities {
-					if diff := cmp.Diff(v, agent[key]); diff != "" {
+					got, _ := agent[key].(object)
+					maps.DeleteFunc(got, func(_ string, v any) bool { return v == false }) // as good as absent
+					if diff := cmp.Diff(v, any(got)); diff != "" {
 						t.Errorf("%s (-want +got):\n%s", key, diff)
 					}
 				}
