@@ -50,15 +50,18 @@ type Encoder struct {
 	// the order in which updates are sent is what it protects, since late output
 	// of a tool must not overtake the end of its call.
 	mu      sync.Mutex
-	calls   map[string]*call // announced in this session, by id
+	calls   map[string]*call // announced in turns that have not ended, by id
 	message string           // id of the message text was told of last, "" after its end
 	err     error            // of a flush, for the next event
 }
 
 // A Turn is the sink of one turn.
 type Turn struct {
-	e    *Encoder
-	open map[string]*call // announced in this turn and not over; guarded by e.mu
+	e *Encoder
+
+	// Guarded by e.mu.
+	ids   []string // of the calls announced in this turn, in order
+	ended bool
 }
 
 var _ event.Sink = (*Turn)(nil)
@@ -75,14 +78,20 @@ func New(out Out, o Options) *Encoder {
 }
 
 // Turn returns the sink for one turn.
-func (e *Encoder) Turn() *Turn { return &Turn{e: e, open: make(map[string]*call)} }
+func (e *Encoder) Turn() *Turn { return &Turn{e: e} }
 
-// Emit implements [event.Sink].
+// errEnded means a bug of a caller.
+var errEnded = errors.New("turn has ended")
+
+// Emit implements [event.Sink]. After End it tells nothing and is an error.
 func (t *Turn) Emit(ev event.Event) error {
 	e := t.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err != nil {
+	switch {
+	case t.ended:
+		return errEnded
+	case e.err != nil:
 		return e.err
 	}
 	switch ev := ev.(type) {
@@ -110,16 +119,19 @@ func (t *Turn) Emit(ev event.Event) error {
 }
 
 // End ends the turn, before its response is sent: nothing of it is told
-// afterwards, and a call that the turn left open is told as failed, so that no
-// client shows it running for ever (R-ACP-23).
+// afterwards (R-ACP-20), and a call that the turn left open is told as failed, so
+// that no client shows it running for ever (R-ACP-23).
 func (t *Turn) End() error {
-	t.e.mu.Lock()
+	e := t.e
+	e.mu.Lock()
 	var errs []error
-	for id := range t.open {
-		errs = append(errs, t.e.toolCall(t, event.ToolCall{ID: id, Status: event.Failed}))
+	for _, id := range t.ids {
+		errs = append(errs, e.toolCall(t, event.ToolCall{ID: id, Status: event.Failed}))
+		delete(e.calls, id)
 	}
-	t.e.mu.Unlock()
-	t.e.timers.Wait()
+	t.ids, t.ended = nil, true
+	e.mu.Unlock()
+	e.timers.Wait()
 	return errors.Join(errs...)
 }
 

@@ -243,20 +243,51 @@ func TestTransportable(t *testing.T) {
 	}
 }
 
-// R-ACP-23, C030: what a turn leaves open is closed, and no other turn's calls.
+// R-ACP-23, C030: what a turn leaves open is closed in the order in which it was
+// announced, and no other turn's calls.
 func TestTurnEnd(t *testing.T) {
 	out := &tape{}
 	enc := v1.New(out, v1.Options{})
 	one, two := enc.Turn(), enc.Turn()
-	emit(t, one, event.ToolCall{ID: "a", Name: "x"}, event.ToolCall{ID: "a", Status: event.Completed}, event.ToolCall{ID: "b", Name: "y"})
+	emit(t, one, event.ToolCall{ID: "a", Name: "x"}, event.ToolCall{ID: "a", Status: event.Completed})
+	var want []string
+	for i := range 20 {
+		id := fmt.Sprintf("b%d", i)
+		emit(t, one, event.ToolCall{ID: id, Name: "y"})
+		want = append(want, `{"sessionUpdate":"tool_call_update","toolCallId":"`+id+`","status":"failed"}`)
+	}
 	emit(t, two, event.ToolCall{ID: "c", Name: "z"})
 	out.frames = nil
 	if err := one.End(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`{"sessionUpdate":"tool_call_update","toolCallId":"b","status":"failed"}`}
 	if diff := cmp.Diff(want, out.updates(t)); diff != "" {
 		t.Errorf("updates (-want +got):\n%s", diff)
+	}
+}
+
+// R-ACP-20: nothing of a turn is told after its end, whoever still tries.
+func TestNothingAfterTheEnd(t *testing.T) {
+	out := &tape{}
+	enc := v1.New(out, v1.Options{})
+	turn := enc.Turn()
+	emit(t, turn, event.ToolCall{ID: "a", Name: "x"})
+	if err := turn.End(); err != nil {
+		t.Fatal(err)
+	}
+	out.frames = nil
+	for _, ev := range []event.Event{
+		event.Text{MessageID: "m", Text: "late"},
+		event.ToolCall{ID: "a", Status: event.Completed},
+		event.ToolCall{ID: "b", Name: "y"},
+		event.Output{ID: "a", Data: "late"},
+	} {
+		if err := turn.Emit(ev); err == nil {
+			t.Errorf("Emit(%T) = nil after the end", ev)
+		}
+	}
+	if got := out.updates(t); len(got) > 0 {
+		t.Errorf("told after the end: %q", got)
 	}
 }
 

@@ -29,7 +29,8 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 	c, known := e.calls[ev.ID]
 	if !known {
 		c = &call{}
-		e.calls[ev.ID], t.open[ev.ID] = c, c
+		e.calls[ev.ID] = c
+		t.ids = append(t.ids, ev.ID)
 	}
 	if c.final {
 		return nil
@@ -67,7 +68,6 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 		u.Content = e.content(c, ev)
 	}
 	if ev.Status == event.Completed || ev.Status == event.Failed {
-		delete(t.open, ev.ID)
 		if err := e.finish(c, ev, &u); err != nil {
 			return err
 		}
