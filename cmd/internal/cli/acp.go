@@ -44,7 +44,7 @@ func serve(ctx context.Context, g *globals) error {
 	server := acp.New(acp.Options{
 		Log:     log.Logger,
 		Version: version(),
-		Drain:   run.Drain,
+		Drain:   max(run.Drain, time.Nanosecond), // none at all would be the default
 		Grace:   closing,
 		Start: func(ctx context.Context) (*acp.Backend, error) {
 			if a == nil {
