@@ -100,7 +100,9 @@ func FuzzSignatureBorders(f *testing.F) { // two inputs have one digest only if 
 
 func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(toolstest.Echo("look"), mutating(toolstest.Echo("write")))
+		write := mutating(toolstest.Echo("write"))
+		write.Describe.Guidance = "Write with care."
+		f := newFixture(toolstest.Echo("look"), write)
 		f.script.steps = []step{says("x")}
 		set := &toolSet{}
 		s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
@@ -113,9 +115,13 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 				t.Fatal(err)
 			}
 			ask(t, s, "three")
+			reqs := f.script.requests()
+			if has := strings.Contains(reqs[len(reqs)-1].System, "with care"); has == (m == approve.ReadOnly) {
+				t.Errorf("mode %s: guidance of the tool that writes: %v", m, has) // R-PROMPT-24
+			}
 		}
-		f.tools = []tools.Tool{toolstest.Answer("look", tools.Result{Text: "x"})} // the closures of the tools
-		set.tools = []tools.Tool{toolstest.Echo("more")}                          // a server without guidance
+		f.tools[0] = toolstest.Answer("look", tools.Result{Text: "x"}) // the closures of the tools
+		set.tools = []tools.Tool{toolstest.Echo("more")}               // a server without guidance
 		ask(t, s, "four")
 
 		for i, tr := range f.traces {

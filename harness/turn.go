@@ -35,6 +35,7 @@ type turn struct {
 	snap     Snapshot
 	shape    prompt.Shape
 	tools    *tools.Registry
+	all      []tools.Info // of the tools, those included that the mode withholds
 	wire     []model.Tool // what the model is told of, in order
 	parts    prompt.Parts
 	assembly prompt.Assembly
@@ -131,6 +132,9 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 		all = append(all, more...)
 		known = append(known, set.Known()...)
 	}
+	for _, tool := range all {
+		t.all = append(t.all, tool.Info())
+	}
 	if t.tools, err = tools.NewRegistry(approve.Gate(t.mode()), all...); err != nil {
 		return nil, err
 	}
@@ -145,16 +149,15 @@ func (t *turn) compose(known []string) error {
 	c := prompt.Context{
 		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known, Facts: t.snap.Prompt,
 	}
-	for _, i := range t.tools.Infos() {
-		c.Tools = append(c.Tools, prompt.ToolSchema{
-			Name: i.Name, Description: i.Description, Schema: i.Schema, Guidance: i.Guidance,
-		})
-	}
+	c.Tools = schemas(t.tools.Infos())
 	parts, assembly, err := t.o.Prompts.Parts(c, t.now)
 	if err != nil {
 		return err
 	}
 	t.parts, t.assembly = parts, assembly
+	if err := t.sign(c); err != nil {
+		return err
+	}
 	if t.wire, err = wireTools(assembly.Tools); err != nil {
 		return err
 	}
@@ -166,10 +169,36 @@ func (t *turn) compose(known []string) error {
 	t.comp, err = t.o.Prompts.Compose(prompt.Send{
 		Shape: t.shape, Parts: parts, Client: t.s.spec.Client, Environment: &env, Volatile: t.snap.Prompt.Volatile,
 	})
+	return err
+}
+
+// sign signs the send whose prompt was assembled for c. What the mode withholds
+// is missing in that prompt (R-PROMPT-24), but the mode must not show in the
+// signature (R-HARN-03): it covers the prompt as it is with all tools.
+func (t *turn) sign(c prompt.Context) error {
+	parts := t.parts
+	if len(t.all) > len(c.Tools) {
+		c.Tools = schemas(t.all)
+		var err error
+		if parts, _, err = t.o.Prompts.Parts(c, t.now); err != nil {
+			return err
+		}
+	}
 	t.sig = Sign(Inputs{
 		Model: t.snap.Model, Effort: t.choice.Thinking, Tools: t.shape == prompt.Harness, Stable: parts.Stable,
 	})
-	return err
+	return nil
+}
+
+// schemas describes tools to the prompt.
+func schemas(infos []tools.Info) []prompt.ToolSchema {
+	var out []prompt.ToolSchema
+	for _, i := range infos {
+		out = append(out, prompt.ToolSchema{
+			Name: i.Name, Description: i.Description, Schema: i.Schema, Guidance: i.Guidance,
+		})
+	}
+	return out
 }
 
 func display(d model.Descriptor) string {
