@@ -47,7 +47,7 @@ type rig struct {
 func (r rig) serve(tb testing.TB) acptest.Serve {
 	return acp.New(acp.Options{
 		Version: "test",
-		Log:     zerolog.New(orDiscard(r.log)),
+		Log:     zerolog.New(zerolog.SyncWriter(orDiscard(r.log))),
 		Start: func(ctx context.Context) (*acp.Backend, error) {
 			if r.start != nil {
 				if err := r.start(ctx); err != nil {

@@ -261,12 +261,63 @@ func TestPipedBehindFailure(t *testing.T) {
 	})
 }
 
+// namedPrompt is a prompt for the session s to which the client gave a name.
+func namedPrompt(id int, name string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}],"_meta":{"lorimer.dev":{"messageId":%q}}}}`, id, name)
+}
+
+// R-ACP-06: a turn that panics fails alone: its tool call is over, those who
+// repeat its prompt are answered, and the session goes on.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		panicked := false
+		st := streamFunc(func(_ context.Context, sink func(model.Event) error) error {
+			if panicked {
+				return sink(model.Text("well"))
+			}
+			panicked = true
+			if err := sink(model.ToolStart{ID: "c", Name: "read"}); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			panic("a bug")
+		})
+		e := acptest.Open(t, rig{streams: st, log: &log}.serve(t))
+		e.Say(initialize, newSession("s", t.TempDir()), namedPrompt(1, "m"), namedPrompt(2, "m"))
+		time.Sleep(time.Minute)
+		ms := acptest.Messages(t, e.Hear())
+		for _, id := range []string{"1", "2"} {
+			if m := acptest.Answer(t, ms, id); m.Error == nil || m.Error.Code != -32603 {
+				t.Errorf("prompt %s: %+v, want an internal error", id, m)
+			}
+		}
+		var states []string
+		for _, m := range ms {
+			var p struct {
+				Update struct{ ToolCallID, Status string }
+			}
+			if json.Unmarshal(m.Params, &p) == nil && p.Update.ToolCallID != "" {
+				states = append(states, p.Update.Status)
+			}
+		}
+		if want := []string{"pending", "failed"}; !slices.Equal(states, want) {
+			t.Errorf("states of the call = %q, want %q", states, want)
+		}
+		e.Say(namedPrompt(3, "m"))
+		ms = acptest.Messages(t, e.Hear())
+		if got := stopReason(t, ms, "3"); got != "end_turn" || texts(ms, "s") != "well" {
+			t.Errorf("the prompt after the panic: %s, %q", got, texts(ms, "s"))
+		}
+		if !strings.Contains(log.String(), "a bug") {
+			t.Errorf("log = %s, want the panic", log.String())
+		}
+	})
+}
+
 // R-ACP-33: a prompt that the client sends again is not run again, neither while
 // nor after it runs; one that failed is.
 func TestRepeatedPrompt(t *testing.T) {
-	named := func(id int, name string) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}],"_meta":{"lorimer.dev":{"messageId":%q}}}}`, id, name)
-	}
 	synctest.Test(t, func(t *testing.T) {
 		rec := &recorder{}
 		r := rig{model: `
@@ -274,9 +325,9 @@ func TestRepeatedPrompt(t *testing.T) {
 {"error":{"status":400,"message":"no"}}
 {"text":"twice"}`, seen: rec}
 		e := acptest.Open(t, r.serve(t))
-		e.Say(initialize, newSession("s", t.TempDir()), named(1, "m1"), named(2, "m1"))
+		e.Say(initialize, newSession("s", t.TempDir()), namedPrompt(1, "m1"), namedPrompt(2, "m1"))
 		time.Sleep(2 * time.Second)
-		e.Say(named(3, "m1"))
+		e.Say(namedPrompt(3, "m1"))
 		ms := acptest.Messages(t, e.Hear())
 		for _, id := range []string{"1", "2", "3"} {
 			if got := stopReason(t, ms, id); got != "end_turn" {
@@ -286,9 +337,9 @@ func TestRepeatedPrompt(t *testing.T) {
 		if got := texts(ms, "s"); got != "once" || len(rec.requests) != 1 {
 			t.Errorf("the model was asked %d times and said %q, want once", len(rec.requests), got)
 		}
-		e.Say(named(4, "m2"))
+		e.Say(namedPrompt(4, "m2"))
 		time.Sleep(time.Minute)
-		e.Say(named(5, "m2"))
+		e.Say(namedPrompt(5, "m2"))
 		ms = acptest.Messages(t, e.Hear())
 		if a, b := stopReason(t, ms, "4"), stopReason(t, ms, "5"); a != "-32603 PROVIDER_ERROR" || b != "end_turn" {
 			t.Errorf("a failed prompt and its repetition: %s, %s", a, b)

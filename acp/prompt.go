@@ -28,11 +28,22 @@ func (s *session) prompt(ctx context.Context, r *wire.Request, t *turn) (any, er
 		r.Release()
 		return a.wait(ctx)
 	}
-	result, err := s.run(ctx, t, in)
-	s.c.mu.Lock()
-	s.repeats.leave(a, result, err)
-	s.c.mu.Unlock()
-	return result, err
+	return s.runFirst(ctx, t, in, a)
+}
+
+// errPanicked stands for the outcome of a turn that did not return.
+var errPanicked = errors.New("turn panicked")
+
+// runFirst is run for a prompt whose repeats wait for its answer, which they get
+// whatever happens.
+func (s *session) runFirst(ctx context.Context, t *turn, in harness.Input, a *answer) (result any, err error) {
+	result, err = nil, errPanicked
+	defer func() {
+		s.c.mu.Lock()
+		defer s.c.mu.Unlock()
+		s.repeats.leave(a, result, err)
+	}()
+	return s.run(ctx, t, in)
 }
 
 // run runs a turn and answers for it. A turn that was cancelled answers so
@@ -51,9 +62,7 @@ func (s *session) run(ctx context.Context, t *turn, in harness.Input) (any, erro
 		case <-ctx.Done():
 		}
 	}
-	sink := s.enc.Turn()
-	out, err := slot.Prompt(ctx, in, sink)
-	err = errors.Join(err, sink.End())
+	out, err := s.tell(ctx, slot, in)
 	if ctx.Err() != nil {
 		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
 	}
@@ -61,6 +70,14 @@ func (s *session) run(ctx context.Context, t *turn, in harness.Input) (any, erro
 		return nil, err
 	}
 	return acpsdk.PromptResponse{StopReason: acpsdk.StopReason(out.Stop)}, nil
+}
+
+// tell runs a turn and tells the client of it. When it returns, by a panic too,
+// nothing more is told and no tool call is open (R-ACP-06, R-ACP-23).
+func (s *session) tell(ctx context.Context, slot *harness.Slot, in harness.Input) (out harness.Outcome, err error) {
+	sink := s.enc.Turn()
+	defer func() { err = errors.Join(err, sink.End()) }()
+	return slot.Prompt(ctx, in, sink)
 }
 
 // maxRepeats is how many prompts of a session are remembered by the client's
