@@ -115,7 +115,8 @@ func sessionID(params json.RawMessage) string {
 	return ""
 }
 
-// wishedID returns the id that a session/new wishes for, or "" (R-ACP-07).
+// wishedID returns the id that a session/new wishes for, or "" (R-ACP-07). A wish
+// that is no string is refused by readNew.
 func wishedID(params json.RawMessage) string {
 	return members(params).meta().text("sessionId")
 }

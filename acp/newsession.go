@@ -104,6 +104,9 @@ func startFailure(ctx context.Context, err error) error {
 
 func readNew(params json.RawMessage) (newParams, error) {
 	p := members(params)
+	if _, ok := p.meta().lookup("sessionId"); !ok && p.meta().has("sessionId") {
+		return newParams{}, invalid(wishField, "must be a string")
+	}
 	cwd, err := p.required("cwd")
 	if err != nil {
 		return newParams{}, err
