@@ -248,7 +248,3 @@ func (s *starter) get(ctx context.Context) (*Backend, error) {
 	s.b = b
 	return b, nil
 }
-
-// callLimit bounds every request to the client but those that a person answers
-// (R-ACP-37).
-const callLimit = 20 * time.Second

@@ -3,11 +3,16 @@ package acp
 import (
 	"context"
 	"errors"
+	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/lorimer-dev/lorimer/acp/clientio"
 )
+
+// callLimit bounds every request to the client but those that a person answers
+// (R-ACP-37).
+const callLimit = 20 * time.Second
 
 var _ clientio.Editor = (*session)(nil)
 
