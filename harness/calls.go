@@ -117,7 +117,8 @@ func (t *turn) refuse(ctx context.Context, calls []*call, why string) error {
 
 // runCalls runs the calls of one answer. Those that only look run beside each
 // other; one that may change something runs alone, so that all calls have the
-// effect of running in order. Each call gets its result, whatever happens.
+// effect of running in order. Each call gets its result, whatever happens; after
+// a result that could not be stored no further call runs.
 func (t *turn) runCalls(ctx context.Context, calls []*call) error {
 	strays := 0
 	for _, c := range calls {
@@ -133,6 +134,11 @@ func (t *turn) runCalls(ctx context.Context, calls []*call) error {
 	}
 	var errs []error
 	for len(calls) > 0 {
+		if errors.Join(errs...) != nil {
+			for _, c := range calls { // what cannot be recorded is not done
+				c.refuse("A result before this call could not be stored; it was not run.")
+			}
+		}
 		n := 1
 		for calls[0].looks() && n < len(calls) && calls[n].looks() {
 			n++

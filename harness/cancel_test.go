@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness"
@@ -293,6 +294,44 @@ func TestStoreThatFails(t *testing.T) { // an open call is closed although nothi
 			t.Errorf("after %d appends: %v", after, err)
 		}
 	}
+}
+
+func TestNothingRunsThatCannotBeStored(t *testing.T) {
+	write := mutating(toolstest.Echo("write"))
+	f := newFixture(toolstest.Echo("look"), write)
+	f.threads = &fullDisk{Threads: f.threads, left: 3} // options, message, answer
+	f.script.steps = []step{wants(want{"a", "look", "{}"}, want{"b", "write", "{}"}), says("x")}
+	s := f.open(t)
+	rec := &recorder{}
+	if _, err := prompted(t, s, t.Context(), "go", rec); !errors.Is(err, errFull) {
+		t.Errorf("error = %v, want %v", err, errFull)
+	}
+	if got := len(write.Calls()); got != 0 {
+		t.Errorf("%d calls ran after a result was lost, want none", got)
+	}
+	if err := rec.closed(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLostEndOfACancelledTurnIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		f := newFixture()
+		f.options.Log = zerolog.New(&log)
+		f.threads = &fullDisk{Threads: f.threads, left: 2} // options, message
+		f.script.steps = []step{hangs(model.Text("half"))}
+		s := f.open(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		out, err := prompted(t, s, ctx, "go", &recorder{})
+		if err != nil || out.Stop != harness.Cancelled {
+			t.Errorf("outcome = %+v, %v, want cancelled", out, err)
+		}
+		if !strings.Contains(log.String(), errFull.Error()) {
+			t.Errorf("log = %q, want it to hold %q", log.String(), errFull)
+		}
+	})
 }
 
 var errFull = errors.New("disk is full")

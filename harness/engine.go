@@ -78,7 +78,10 @@ func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
 	if _, err := e.o.Threads.Append(ctx, s.id, thread.Options{Values: s.choice.values()}); err != nil {
 		return nil, fmt.Errorf("storing the options: %w", err)
 	}
-	return s, e.keep(s)
+	if err := e.keep(s); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // prepare makes a session without storing anything.

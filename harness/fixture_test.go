@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness"
@@ -73,7 +72,7 @@ func (f *fixture) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.options
-	o.Threads, o.Settings, o.Log = f.threads, &f.settings, zerolog.Nop()
+	o.Threads, o.Settings = f.threads, &f.settings
 	if o.Prompts == nil {
 		o.Prompts = prompts
 	}

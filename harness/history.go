@@ -50,10 +50,13 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 // append stores bodies and continues the live conversation with them. What has
 // happened is stored also when the turn has been cancelled meanwhile.
 func (t *turn) append(ctx context.Context, bodies ...thread.Body) error {
-	ctx, cancel := outlive(ctx, grace)
+	lasting, cancel := outlive(ctx, grace)
 	defer cancel()
-	entries, err := t.o.Threads.Append(ctx, t.s.id, bodies...)
+	entries, err := t.o.Threads.Append(lasting, t.s.id, bodies...)
 	if err != nil {
+		if ctx.Err() != nil { // a cancelled turn is no error, so nobody else tells
+			t.log.Error().Err(err).Msg("the end of a cancelled turn is not stored")
+		}
 		return fmt.Errorf("storing the turn: %w", err)
 	}
 	for _, e := range entries {

@@ -127,6 +127,9 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	a.settle(reply)
 	t.count(a.usage)
 	err := t.store(ctx, a, cut)
+	if err == nil && a.usage.Known {
+		t.tell(event.Usage{Used: a.usage.Input + a.usage.Output, Size: t.snap.Model.Window})
+	}
 	for _, c := range a.loose {
 		t.show(c, event.ToolCall{Status: event.Failed, Text: cutResult(cut).Text})
 	}
@@ -160,9 +163,6 @@ func (t *turn) store(ctx context.Context, a *answer, cut error) error {
 	}
 	if entry.MessageID != "" {
 		t.tell(event.Done{MessageID: entry.MessageID, Meta: entry.Meta})
-	}
-	if a.usage.Known {
-		t.tell(event.Usage{Used: a.usage.Input + a.usage.Output, Size: t.snap.Model.Window})
 	}
 	return nil
 }

@@ -610,3 +610,17 @@ func TestRepeatsOfATurnShareAnAllowance(t *testing.T) { // R-HARN-24, R-HARN-25
 		}
 	})
 }
+
+func TestEmptyAnswerTellsItsUsage(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{stops(model.StopEnd)}
+	s := f.open(t)
+	_, rec := ask(t, s, "go")
+	events := rec.all()
+	if diff := cmp.Diff(event.Event(event.Usage{Used: 12, Size: 1000}), events[len(events)-1]); diff != "" {
+		t.Errorf("last event (-want +got):\n%s", diff)
+	}
+	if got := len(f.entries(t, s)); got != 1 {
+		t.Errorf("%d entries, want that of the message alone", got)
+	}
+}
