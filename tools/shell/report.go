@@ -40,14 +40,16 @@ type Git struct {
 }
 
 const (
-	maxNesting = 16     // lines inside lines, as in sh -c "sh -c '…'"
-	maxStmts   = 10_000 // statements, each counted as often as a loop runs it
-	maxItems   = 256    // of the list of a loop
+	maxNesting = 16        // lines inside lines, as in sh -c "sh -c '…'"
+	maxWork    = 50_000    // statements and words, each counted as often as a loop runs it
+	maxItems   = 256       // of the list of a loop
+	maxValue   = 128 << 10 // bytes of a value; variables of variables grow without end
+	perUnit    = 256       // bytes of a value that count as one more word
 )
 
 // Read reports what line would do at p.
 func Read(line string, p Place) Report {
-	r := &reader{home: p.Home, dir: p.Dir, vars: map[string]string{}, report: &Report{}, stmtsLeft: new(maxStmts)}
+	r := &reader{home: p.Home, dir: p.Dir, vars: map[string]string{}, report: &Report{}, left: new(maxWork)}
 	r.line(line)
 	return *r.report
 }
@@ -59,8 +61,19 @@ type reader struct {
 	vars   map[string]string // set in the line to something that is known
 	depth  int
 	report *Report
+	left   *int // of maxWork, shared with subshells
+}
 
-	stmtsLeft *int
+// spend counts n units of work, and reports whether the line may go on. One
+// that takes more than we are ready to do counts as unread.
+func (r *reader) spend(n int) bool {
+	if *r.left < n {
+		*r.left = 0
+		r.report.Unread = true
+		return false
+	}
+	*r.left -= n
+	return true
 }
 
 func (r *reader) line(line string) {
@@ -85,7 +98,10 @@ func (r *reader) nested(line string) {
 // child returns a reader for a subshell, whose cd and variables stay in it.
 func (r *reader) child() *reader {
 	c := *r
-	c.vars = maps.Clone(r.vars)
+	c.vars = map[string]string{}
+	if r.spend(len(r.vars) / 16) {
+		maps.Copy(c.vars, r.vars)
+	}
 	return &c
 }
 
@@ -96,11 +112,7 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 }
 
 func (r *reader) stmt(s *syntax.Stmt) {
-	if s == nil {
-		return
-	}
-	if *r.stmtsLeft--; *r.stmtsLeft < 0 {
-		r.report.Unread = true
+	if s == nil || !r.spend(1) {
 		return
 	}
 	for _, d := range s.Redirs {

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -191,16 +192,39 @@ func TestReadIsBounded(t *testing.T) {
 	for i := range 10 {
 		loop = fmt.Sprintf("for i%d in a b c d e f g h; do %s; done", i, loop)
 	}
+	var bomb strings.Builder
+	bomb.WriteString("a=xxxxxxxxxx; ")
+	for c := 'b'; c <= 'z'; c++ {
+		fmt.Fprintf(&bomb, "%c=%s; ", c, strings.Repeat("$"+string(c-1), 10))
+	}
+	bomb.WriteString("rm -rf $z /")
+	var many strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&many, "a%d=1;", i)
+	}
+	if r := shell.Read(bomb.String(), place); len(r.Deletes) != 1 {
+		t.Errorf("after long values: deletes %v, want the one of /", r.Deletes)
+	}
 	for _, line := range []string{
 		"echo " + strings.Repeat("{a,b}", 100),
 		"echo {a,{1..1000000000}}",
 		"echo {1..1000000000}",
 		loop,
+		bomb.String(),
+		"for i in " + strings.Repeat("a ", 200) + "; do x " + strings.Repeat("w ", 5000) + "; done",
+		"a=" + strings.Repeat("x", 10_000) + "; x " + strings.Repeat("$a ", 20_000),
+		many.String() + strings.Repeat("(:);", 5000),
+		strings.Repeat("$(", 5000) + strings.Repeat(")", 5000),
+		strings.Repeat("(", 5000) + ":" + strings.Repeat(")", 5000),
 	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		start := time.Now()
-		shell.Read(line, place)
-		if d := time.Since(start); d > 10*time.Second {
-			t.Errorf("%.40s took %v", line, d)
+		r := shell.Read(shell.Normalise(line), place)
+		d := time.Since(start)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; d > 10*time.Second || used > 256<<20 || len(r.Writes) > 60_000 {
+			t.Errorf("%.40s took %v and %d bytes, and gave %d writes", line, d, used, len(r.Writes))
 		}
 	}
 	if r := shell.Read(loop, place); !r.Unread || len(r.Deletes) == 0 {

@@ -30,7 +30,11 @@ func (r *reader) words(list []*syntax.Word) []string {
 			all = spell(w)
 		}
 		for _, w := range all {
-			out = append(out, r.value(w))
+			v := r.value(w)
+			if *r.left == 0 {
+				return out
+			}
+			out = append(out, v)
 		}
 	}
 	return out
@@ -85,6 +89,14 @@ func (r *reader) value(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
+	s := r.spelled(w)
+	if len(s) > maxValue || !r.spend(1+len(s)/perUnit) {
+		return string(unknown)
+	}
+	return s
+}
+
+func (r *reader) spelled(w *syntax.Word) string {
 	var s strings.Builder
 	for i, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok && i == 0 {
@@ -111,7 +123,11 @@ func (r *reader) tilde(lit string, alone bool) string {
 	return r.home + unescape(rest)
 }
 
+// part appends the value of a part of a word, unless s is too long already.
 func (r *reader) part(s *strings.Builder, p syntax.WordPart) {
+	if s.Len() > maxValue {
+		return
+	}
 	switch p := p.(type) {
 	case *syntax.Lit:
 		s.WriteString(unescape(p.Value))
