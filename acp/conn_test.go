@@ -423,6 +423,30 @@ func TestCloseEndsQuestion(t *testing.T) {
 	})
 }
 
+// R-ACP-05: a session that is being closed does not wait for answers that nobody
+// reads any more.
+func TestCloseWithoutReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := streamFunc(func(ctx context.Context, _ func(model.Event) error) error {
+			<-ctx.Done()
+			time.Sleep(100 * time.Millisecond)
+			return ctx.Err()
+		})
+		e := acptest.Open(t, rig{streams: st}.serve(t))
+		e.Say(initialize, newSession("s", t.TempDir()), promptLine(1, "s", "x"))
+		e.Hear()
+		start := time.Now()
+		e.Say(`{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}`)
+		e.HangUp()
+		if err := e.Wait(); err != nil {
+			t.Errorf("Serve = %v, want nil", err)
+		}
+		if got := time.Since(start); got > time.Second {
+			t.Errorf("ended after %v, want at once", got)
+		}
+	})
+}
+
 // R-ACP-37: a request that the editor never answers costs its time limit once,
 // and then the disk is used.
 func TestSilentEditor(t *testing.T) {

@@ -80,11 +80,12 @@ func (s *session) admit(r *wire.Request) *turn {
 
 // serveClose is session/close. It answers when everything of the session has
 // ended and every prompt has been answered. Once begun it is not cancelled, but
-// takes no longer than the time of grace.
+// takes no longer than the time of grace. Where no answer can be written any
+// more, it waits for none.
 func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
 	defer cancel()
-	if err := s.close(ctx); err != nil {
+	if err := s.close(grace); err != nil {
 		return nil, err
 	}
 	s.c.mu.Lock()
@@ -94,7 +95,9 @@ func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any
 		select {
 		case <-t.done:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return acpsdk.CloseSessionResponse{}, nil
+		case <-grace.Done():
+			return nil, grace.Err()
 		}
 	}
 	return acpsdk.CloseSessionResponse{}, nil
