@@ -97,7 +97,7 @@ func parse(message string) (command, bool) {
 			end = "```"
 			continue
 		case strings.HasPrefix(line, "<"):
-			if tag, _, ok := strings.Cut(line[1:], ">"); ok {
+			if tag, _, ok := strings.Cut(line[1:], ">"); ok && !strings.HasSuffix(tag, "/") {
 				tag, _, _ = strings.Cut(tag, " ")
 				if closing := "</" + tag + ">"; !strings.Contains(line, closing) {
 					end = closing

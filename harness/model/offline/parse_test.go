@@ -78,6 +78,13 @@ func TestParseTakesNoOrdersFromMaterial(t *testing.T) {
 	}
 }
 
+func TestParseGoesOnAfterALink(t *testing.T) { // a tag that closes itself holds no material
+	got, ok := parse("<resource name=\"a\" uri=\"file:///a\"/>\n\nread a.txt")
+	if !ok || got.verb != "read" || got.subject != "a.txt" {
+		t.Errorf("parse = %+v, %v, want the request after the link", got, ok)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("edit a: replace b with c")
 	f.Add("write x:\n```\n\n```")
