@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -169,10 +170,8 @@ func (a *adapter) finish(resp *llms.ContentResponse, streamed string, sink func(
 	if whole != "" {
 		r.Parts = append(r.Parts, llms.TextContent{Text: whole})
 	}
+	calls = slices.DeleteFunc(calls, func(c llms.ToolCall) bool { return c.FunctionCall == nil })
 	for i, c := range calls {
-		if c.FunctionCall == nil {
-			continue
-		}
 		if c.ID == "" {
 			c.ID = "call_" + strconv.Itoa(i)
 		}

@@ -105,6 +105,12 @@ func TestAnswer(t *testing.T) {
 			}},
 		},
 		{
+			"a call of nothing is none", chunks(choices(&llms.ContentChoice{ToolCalls: []llms.ToolCall{{ID: "n"}, toolCall("x", "b", "{}")}})),
+			langchain.Options{},
+			[]model.Event{model.ToolStart{ID: "x", Name: "b"}, model.ToolArgs{Fragment: "{}"}},
+			&model.Reply{Stop: model.StopTools, Parts: []llms.ContentPart{typed("x", "b", "{}")}},
+		},
+		{
 			"usage of OpenAI", chunks(choices(&llms.ContentChoice{Content: "x", StopReason: "length", GenerationInfo: map[string]any{
 				"PromptTokens": 9, "PromptCachedTokens": 4, "CompletionTokens": 3, "ReasoningTokens": 1}})),
 			langchain.Options{},
