@@ -221,7 +221,7 @@ func (a *answer) finish(p *sse.Post) error {
 // reply is the answer so far; only a whole one has calls.
 func (a *answer) reply(id string, whole bool) *model.Reply {
 	r := &model.Reply{RawStop: a.stop, Usage: a.usage, Model: a.model, RequestID: id}
-	if p, ok := a.reasoning(); ok {
+	if p, ok := a.reasoning(whole); ok {
 		r.Parts = append(r.Parts, p)
 	}
 	if a.text.Len() > 0 {
@@ -239,10 +239,15 @@ func (a *answer) reply(id string, whole bool) *model.Reply {
 }
 
 // reasoning is what the model thought. An empty thought is kept where the server
-// wants the field back, empty or not.
-func (a *answer) reasoning() (model.Reasoning, bool) {
+// wants the field back, empty or not. Details of an answer that was cut short are
+// left out: sent back without their signature they would spoil every later
+// request.
+func (a *answer) reasoning(whole bool) (model.Reasoning, bool) {
 	r := model.Reasoning{TextContent: llms.TextContent{Text: a.think.String()}, Provider: a.ref, Field: a.field}
-	if raw := a.details.json(); raw != "" {
+	if a.text.Len() == 0 && len(a.calls.list) == 0 && a.reason(0) == model.StopLength {
+		whole = false // the thought itself met the limit
+	}
+	if raw := a.details.json(); raw != "" && whole {
 		r.Field, r.Signature = "reasoning_details", raw
 	}
 	kept := r.Text != "" || r.Signature != "" || r.Field != "" && r.Field == a.profile.Echo

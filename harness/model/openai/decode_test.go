@@ -315,6 +315,21 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
+func TestDetailsOfACutAnswerDoNotGoBack(t *testing.T) {
+	half := delta(`{"reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a","index":0}]}`)
+	for name, end := range map[string]string{"cut": `{"error":"x"}`, "length": finish("length")} {
+		c := client(model.Descriptor{Provider: "openrouter", ID: "m"}, half, end)
+		_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
+		if (err != nil) != (name == "cut") {
+			t.Fatalf("%s: error = %v", name, err)
+		}
+		want := []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: "a"}, Provider: "openrouter/m", Field: "reasoning"}}
+		if diff := cmp.Diff(want, reply.Parts); diff != "" {
+			t.Errorf("%s: parts (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestLongLine(t *testing.T) {
 	args := `{"c":"` + strings.Repeat("x", 2<<20) + `"}`
 	c := client(model.Descriptor{ID: "m"}, calls(fmt.Sprintf(`{"index":0,"id":"a","function":{"name":"write","arguments":%q}}`, args)), finish("tool_calls"))
