@@ -39,6 +39,9 @@ func TestSpecialFiles(t *testing.T) {
 			t.Errorf("WriteFile(%s): error = %v, want ErrSpecial", name, err)
 		}
 	}
+	if err := f.WriteFile(t.Context(), "new/", nil, workspace.Write{Create: true}); !errors.Is(err, workspace.ErrSpecial) {
+		t.Errorf("WriteFile(new/): error = %v, want ErrSpecial, as a slash at the end names a directory", err)
+	}
 	if _, err := f.ReadDir(t.Context(), "pipe"); err == nil {
 		t.Error("ReadDir of a pipe worked")
 	}
@@ -104,6 +107,51 @@ func TestHardLinkStaysOne(t *testing.T) {
 	if got := workspacetest.Get(t, f, "b"); got != "new" {
 		t.Errorf("the other name holds %q, want %q", got, "new")
 	}
+}
+
+// A file that belongs to others keeps its owner, and nothing is left beside it.
+func TestOtherOwnerStays(t *testing.T) {
+	dir := t.TempDir()
+	f := open(t, dir)
+	path := workspacetest.Put(t, f, "a", "old")
+	if err := os.Chown(path, -1, otherGroup(t)); err != nil {
+		t.Skipf("no file of another group: %v", err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteFile(t.Context(), "a", []byte("new"), workspace.Write{Old: []byte("old")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := workspacetest.Get(t, f, "a"); got != "new" {
+		t.Errorf("content = %q, want %q", got, "new")
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file was replaced (%v), want it written over", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the directory holds %v, %v; want the file alone", entries, err)
+	}
+}
+
+// otherGroup returns a group, not that of new files, which files can be given.
+func otherGroup(t *testing.T) int {
+	if os.Geteuid() == 0 {
+		return os.Getegid() + 1
+	}
+	groups, err := os.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups {
+		if g != os.Getegid() {
+			return g
+		}
+	}
+	t.Skip("this user is in one group only")
+	return 0
 }
 
 func TestPermissions(t *testing.T) {

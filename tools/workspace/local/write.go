@@ -27,7 +27,7 @@ func (f *FS) WriteFile(ctx context.Context, name string, data []byte, w workspac
 		return err
 	}
 	dir, base := filepath.Split(p.rel)
-	if base == "." {
+	if base == "." || os.IsPathSeparator(name[len(name)-1]) {
 		return &fs.PathError{Op: "write", Path: name, Err: workspace.ErrSpecial}
 	}
 	dir = filepath.Clean(dir)
@@ -122,8 +122,8 @@ var errOwner = errors.New("another owner")
 
 // writeTemp writes a new file in d that can stand in for old, if there is one:
 // with its permissions, and with its owner or not at all. It returns the name.
-func writeTemp(d *os.Root, data []byte, old fs.FileInfo) (name string, err error) {
-	name = ".lorimer-" + rand.Text() + ".tmp"
+func writeTemp(d *os.Root, data []byte, old fs.FileInfo) (_ string, err error) {
+	name := ".lorimer-" + rand.Text() + ".tmp"
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = 0o600 // until it has the permissions of the old one
