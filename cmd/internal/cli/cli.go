@@ -66,6 +66,8 @@ func Main(p Process) int {
 	}
 	exit, ok := errors.AsType[*exitError](err)
 	switch {
+	case !ok && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return exitInterrupted // who stopped it knows why
 	case !ok:
 		exit = &exitError{exitFailed, err}
 	case exit.err == nil:

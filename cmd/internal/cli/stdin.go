@@ -86,7 +86,7 @@ func readInput(ctx context.Context, f *os.File) (string, error) {
 		case r.err != nil:
 			return "", fmt.Errorf("reading standard input: %w", r.err)
 		case len(r.data) > maxInput:
-			return "", usagef("standard input has more than %d MiB; save it to a file and name the file in the prompt", maxInput>>20)
+			return "", usagef("standard input has more than %d MiB; save it to a file and name the file instead", maxInput>>20)
 		}
 		return string(r.data), nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -48,11 +47,11 @@ func newTools(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			input := []byte(args[1])
 			if args[1] == "-" {
-				p, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
+				text, err := readInput(cmd.Context(), g.process.Stdin)
 				if err != nil {
-					return fmt.Errorf("reading standard input: %w", err)
+					return err
 				}
-				input = p
+				input = []byte(text)
 			}
 			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
 				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
