@@ -75,7 +75,7 @@ func pattern(verb, expr string) form {
 
 // dateLine is the line with the date that a message may end with.
 var dateLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\n[^\n]*\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b[^\n]*\b\d{4}\b[^\n]*\d\d:\d\d[^\n]*\s*$`)
+	return regexp.MustCompile(`\n[^\n]*\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b[^\n]*\b\d{4}\b[^\n]*\d?\d:\d\d[^\n]*\s*$`)
 })
 
 // parse finds the first line that is a request. What a message carries beside

@@ -8,7 +8,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	const date = "\n\nCurrent date and time: Monday, November 30, 2026, 09:05 UTC"
+	const date = "\n\nCurrent date and time: Monday, November 30, 2026 at 9:05 AM UTC"
 	tests := []struct {
 		message string
 		want    command
