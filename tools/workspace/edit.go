@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/workspace/edit"
@@ -98,6 +100,11 @@ func (e *editor) revise(ctx context.Context, in editInput) (revision, error) {
 	if err != nil {
 		return r, tools.Publicf("%s was left untouched:\n%w", tools.Line(in.Path, maxName), err)
 	}
+	if foreign(doc.text) && slices.ContainsFunc(changes, notASCII) {
+		// It would leave a file in two encodings (C059).
+		return r, tools.Publicf("%s is in %s, and the new text has letters that would get into it as UTF-8; the file is left untouched: keep to ASCII, or use bash, which can convert the text",
+			tools.Line(in.Path, maxName), legacy(doc.text))
+	}
 	if r.new, err = doc.coding.encode(text); err != nil {
 		return r, err
 	}
@@ -105,6 +112,11 @@ func (e *editor) revise(ctx context.Context, in editInput) (revision, error) {
 	r.line = edit.Line(doc.text, changes[0].Start)
 	r.note = summary(in.Path, doc.text, changes)
 	return r, nil
+}
+
+// notASCII reports whether c puts in more than ASCII.
+func notASCII(c edit.Change) bool {
+	return strings.ContainsFunc(c.New, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // load returns a revision with the file as it is.

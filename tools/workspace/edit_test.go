@@ -23,6 +23,7 @@ func TestEdit(t *testing.T) {
 		{"C057 mark and accents stay", "\xef\xbb\xbfé x\n", edits("x", "y"), "\xef\xbb\xbfé y\n", "exactly"},
 		{"C057 a mark in the old text", "\xef\xbb\xbfx\n", edits("\ufeffx", "y"), "\xef\xbb\xbfy\n", "exactly"},
 		{"C058 foreign bytes stay", "const x = 1\n\xd6\xd0\xce\xc4", edits("x = 1", "x = 2"), "const x = 2\n\xd6\xd0\xce\xc4", "exactly"},
+		{"C058 an accent beside a broken byte", "né\xff x\n", edits("x", "ö"), "né\xff ö\n", "exactly"},
 		{"C059 UTF-16 stays", "\xff\xfea\x00\xe9\x00", edits("é", "b"), "\xff\xfea\x00b\x00", "exactly"},
 		{"C060 the rule is named", "{\r\n  loading\r\n}\r\n", edits("{\n  loading\n", "{\n  load_lock\n"), "{\r\n  load_lock\r\n}\r\n", "apart from its line endings"},
 		{"C060 blanks at line ends", "a  \nb\n", edits("a\nb", "c"), "c\n", "apart from blanks at line ends"},
@@ -70,6 +71,9 @@ func TestEditRefuses(t *testing.T) {
 	k.put(t, "binary", "a\x00b")
 	k.fails(t, "edit", args{"path": "missing", "edits": edits("a", "b")}, "make it with write")
 	k.fails(t, "edit", args{"path": "binary", "edits": edits("a", "c")}, "binary file")
+	k.put(t, "gb", "x = 1\n\xd6\xd0\xce\xc4\n")
+	k.fails(t, "edit", args{"path": "gb", "edits": edits("x", "中")}, "East Asian encoding") // C059
+	k.holds(t, "gb", "x = 1\n\xd6\xd0\xce\xc4\n")
 	k.holds(t, "binary", "a\x00b")
 }
 

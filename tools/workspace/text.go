@@ -139,6 +139,26 @@ func openDocument(name string, data []byte) (document, error) {
 	return d, nil
 }
 
+// foreign reports whether text is in an encoding of its own, and not just UTF-8
+// with some broken bytes: then most of what is not ASCII is no UTF-8.
+func foreign(text []byte) bool {
+	if utf8.Valid(text) {
+		return false
+	}
+	broken, whole := 0, 0
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			broken++
+		case n > 1:
+			whole++
+		}
+		text = text[n:]
+	}
+	return broken > whole
+}
+
 // legacy names the encoding of text that is not UTF-8, as far as its bytes
 // tell.
 func legacy(text []byte) string {
