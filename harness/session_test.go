@@ -134,14 +134,14 @@ func TestCancelInTheQueue(t *testing.T) { // R-ACP-25, R-HARN-27
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts := make(chan string, 2)
-		for _, slot := range []*harness.Slot{first, third} {
+		texts := [2]chan string{make(chan string, 1), make(chan string, 1)} // the third may tell first
+		for i, slot := range []*harness.Slot{first, third} {
 			go func() {
 				rec := &recorder{}
 				if _, err := slot.Prompt(t.Context(), harness.Input{}, rec); err != nil {
 					t.Error(err)
 				}
-				texts <- rec.text()
+				texts[i] <- rec.text()
 			}()
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -152,7 +152,7 @@ func TestCancelInTheQueue(t *testing.T) { // R-ACP-25, R-HARN-27
 		if err != nil || out.Stop != harness.Cancelled || time.Since(start) != time.Second || len(rec.all()) != 0 {
 			t.Errorf("waiting prompt: %+v, %v after %v, want cancelled after 1s", out, err, time.Since(start))
 		}
-		if a, b := <-texts, <-texts; a != "first" || b != "third" {
+		if a, b := <-texts[0], <-texts[1]; a != "first" || b != "third" {
 			t.Errorf("the others answered %q and %q", a, b)
 		}
 	})
