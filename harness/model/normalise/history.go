@@ -60,7 +60,8 @@ func (h *history) end() []llms.MessageContent {
 }
 
 // push appends a message, or adds it to the one before where the model wants
-// roles to alternate.
+// roles to alternate. Where the model wants to speak between results and its
+// user, it is made to.
 func (h *history) push(role llms.ChatMessageType, parts []llms.ContentPart) {
 	if len(parts) == 0 {
 		return
@@ -68,6 +69,10 @@ func (h *history) push(role llms.ChatMessageType, parts []llms.ContentPart) {
 	n := len(h.out)
 	if n == 0 && role == llms.ChatMessageTypeAI && h.model.Kind == "anthropic" {
 		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeHuman, phrase(openingText)))
+		n++
+	}
+	if n > 0 && h.out[n-1].Role == llms.ChatMessageTypeTool && role == llms.ChatMessageTypeHuman && speaksBetween(h.model) {
+		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeAI, phrase(betweenText)))
 		n++
 	}
 	if n > 0 && h.out[n-1].Role == role && role != llms.ChatMessageTypeTool && alternates(h.model) {
@@ -86,6 +91,18 @@ func alternates(d model.Descriptor) bool {
 		return true
 	}
 	return d.Kind == "anthropic"
+}
+
+// speaksBetween reports whether d rejects a message of the user that follows the
+// results of calls, as the models of Mistral do wherever they run.
+func speaksBetween(d model.Descriptor) bool {
+	id := strings.ToLower(d.ID)
+	for _, name := range []string{"mistral", "ministral", "devstral", "codestral", "magistral", "pixtral", "mixtral"} {
+		if strings.Contains(id, name) {
+			return true
+		}
+	}
+	return isMistral(d)
 }
 
 // addAnswer takes a message of the model and opens its calls.
@@ -187,15 +204,17 @@ func (h *history) addResult(p llms.ContentPart) {
 // then what the user said meanwhile.
 func (h *history) settle() {
 	if len(h.calls) > 0 {
-		var parts []llms.ContentPart
+		var parts, images []llms.ContentPart
 		for i := range h.calls {
-			parts = append(parts, h.resultOf(&h.calls[i]))
+			ps, imgs := h.resultOf(&h.calls[i])
+			parts, images = append(parts, ps), append(images, imgs...)
 		}
 		role := llms.ChatMessageTypeTool
 		if h.prose {
 			role = llms.ChatMessageTypeHuman
 		}
 		h.push(role, parts)
+		h.push(llms.ChatMessageTypeHuman, images)
 	}
 	held := h.held
 	h.calls, h.held = nil, nil
@@ -204,19 +223,24 @@ func (h *history) settle() {
 	}
 }
 
-// resultOf is the result of c, made up for a call that never came to its end.
-func (h *history) resultOf(c *pending) llms.ContentPart {
+// resultOf is the result of c, made up for a call that never came to its end,
+// and the images of it that have to be the user's.
+func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.ContentPart) {
 	r := model.ToolResult{IsError: true, ToolCallResponse: llms.ToolCallResponse{Content: phrase(interruptedText)}}
 	if c.result != nil {
 		r = *c.result
 	}
 	r.ToolCallID, r.Name = c.wire, c.name
-	images := r.Images
+	apart := h.prose || speaksBetween(h.model) // else they would follow the results as a message of the user
+	pictures := r.Images
 	r.Images = nil
-	for _, img := range images {
-		if h.sees(img.MIMEType) {
+	for _, img := range pictures {
+		switch {
+		case h.sees(img.MIMEType) && apart:
+			images = append(images, img)
+		case h.sees(img.MIMEType):
 			r.Images = append(r.Images, img)
-		} else {
+		default:
 			r.Content = strings.TrimLeft(r.Content+"\n"+unseen(img.MIMEType, len(img.Data)), "\n")
 		}
 	}
@@ -224,9 +248,9 @@ func (h *history) resultOf(c *pending) llms.ContentPart {
 		r.Content = phrase(emptyText)
 	}
 	if h.prose {
-		return llms.TextContent{Text: told(c, &r)}
+		return llms.TextContent{Text: told(c, &r)}, images
 	}
-	return r
+	return r, images
 }
 
 // sees reports whether the model sees data of the media type mime. All who see

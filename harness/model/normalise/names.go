@@ -87,7 +87,7 @@ type speller func(id string) string
 
 // spelling returns how d wants ids.
 func spelling(d model.Descriptor) speller {
-	if strings.EqualFold(d.Provider, "mistral") || strings.Contains(d.BaseURL, "api.mistral.ai") {
+	if isMistral(d) {
 		return nineLetters
 	}
 	return func(id string) string {
@@ -96,6 +96,11 @@ func spelling(d model.Descriptor) speller {
 		}
 		return "call_" + digest(id)[:24]
 	}
+}
+
+// isMistral reports whether d is served by Mistral itself.
+func isMistral(d model.Descriptor) bool {
+	return strings.EqualFold(d.Provider, "mistral") || strings.Contains(d.BaseURL, "api.mistral.ai")
 }
 
 // nineLetters is id as Mistral wants it: nine letters and digits.

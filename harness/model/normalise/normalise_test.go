@@ -17,9 +17,10 @@ import (
 )
 
 var (
-	plain  = model.Descriptor{Kind: "openai", Provider: "p", ID: "m"}
-	claude = model.Descriptor{Kind: "anthropic", Provider: "anthropic", ID: "claude"}
-	sees   = model.Descriptor{Kind: "openai", Provider: "p", ID: "m", Images: true}
+	plain   = model.Descriptor{Kind: "openai", Provider: "p", ID: "m"}
+	claude  = model.Descriptor{Kind: "anthropic", Provider: "anthropic", ID: "claude"}
+	sees    = model.Descriptor{Kind: "openai", Provider: "p", ID: "m", Images: true}
+	mistral = model.Descriptor{Kind: "openai", Provider: "p", ID: "mistralai/Devstral-Small-2", Images: true}
 )
 
 const interrupted = "The call was interrupted before it gave a result. It is not known how far it came."
@@ -119,6 +120,10 @@ func TestMessages(t *testing.T) {
 		{"Anthropic begins with the user and alternates", claude,
 			[]llms.MessageContent{ai("before"), ai("and"), human("hi"), human("there")},
 			[]llms.MessageContent{human("(The conversation goes on from an earlier answer.)"), ai("before", "and"), human("hi", "there")}},
+		{"Mistral's models speak between results and the user", mistral,
+			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(withImage), human("stop"), ai(call("b", "ls", "{}")), tool(result("b", "ls", "x")), ai("ok"), human("so")},
+			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(result("a", "read", "a picture")), ai("(I have the results of the calls.)"), human(png), human("stop"),
+				ai(call("b", "ls", "{}")), tool(result("b", "ls", "x")), ai("ok"), human("so")}},
 		{"others may speak twice", plain,
 			[]llms.MessageContent{human("hi"), human("there")}, []llms.MessageContent{human("hi"), human("there")}},
 		{"a chat template may not", model.Descriptor{Kind: "openai", Provider: "llamacpp", ID: "m"},
@@ -175,6 +180,17 @@ func TestWithoutToolsCallsAreTold(t *testing.T) {
 	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai("I look.", call("a", "ls", `{"p":1}`)), tool(result("a", "ls", "x")), human("so")}}
 	want := []llms.MessageContent{human("hi"), ai("I look."), human("Earlier in this conversation the tool \"ls\" ran with {\"p\":1} and gave:\nx"), human("so")}
 	if diff := cmp.Diff(want, normalise.Request(req, plain).Messages); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestImagesOfResultsThatAreToldStay(t *testing.T) { // R-HARN-32
+	png := llms.BinaryContent{MIMEType: "image/png", Data: []byte{1}}
+	shown := result("a", "read", "a picture")
+	shown.Images = []llms.BinaryContent{png}
+	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(shown), human("so")}}
+	want := []llms.MessageContent{human("hi"), human("Earlier in this conversation the tool \"read\" ran with {} and gave:\na picture"), human(png), human("so")}
+	if diff := cmp.Diff(want, normalise.Request(req, sees).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

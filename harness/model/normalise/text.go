@@ -16,6 +16,8 @@ var (
 	emptyText string
 	//go:embed text/opening.md
 	openingText string
+	//go:embed text/between.md
+	betweenText string
 	//go:embed text/unseen.md
 	unseenText string
 	//go:embed text/unseen-file.md
