@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,15 +45,36 @@ func runScripts(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("OLLAMA_HOST", "127.0.0.1:9") // nobody listens there, whatever runs on this machine
 			name, value, _ := strings.Cut(raceOptions(), "=")
 			env.Setenv(name, value)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
 			"frame": frame,
+			"json":  isJSON,
 			"model": modelServer,
 		},
 	})
+}
+
+// exits CODE COMMAND... runs a command like exec, which has to end with the code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Check(err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
 }
 
 // frame FILE JSON reports whether FILE, of JSON lines, has a line that contains
@@ -76,6 +100,20 @@ func frame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if found == neg {
 		ts.Fatalf("%s: a line that contains %s: %v, want %v\n%s", args[0], args[1], found, !neg, ts.ReadFile(args[0]))
+	}
+}
+
+// json FILE JSON reports whether FILE is one JSON value that contains JSON, as
+// frame has it.
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: json FILE JSON")
+	}
+	var got, want any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &got))
+	ts.Check(json.Unmarshal([]byte(args[1]), &want))
+	if !contains(got, want) {
+		ts.Fatalf("%s does not contain %s\n%s", args[0], args[1], ts.ReadFile(args[0]))
 	}
 }
 
