@@ -1,6 +1,8 @@
 package sse
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -13,9 +15,14 @@ const (
 
 // clean makes s fit to be shown: one line, bounded, without secrets.
 func (p *Post) clean(s string) string {
-	for _, secret := range p.Secrets {
-		if len(secret) >= minSecret {
-			s = strings.ReplaceAll(s, secret, masked)
+	for _, secret := range p.secrets() {
+		words := strings.Fields(secret) // "Bearer KEY" is quoted without its first word
+		if len(words) == 0 || len(secret) < minSecret {
+			continue
+		}
+		s = strings.ReplaceAll(s, secret, masked)
+		if last := words[len(words)-1]; len(last) >= minSecret {
+			s = strings.ReplaceAll(s, last, masked)
 		}
 	}
 	s = maskKeys(s)
@@ -24,6 +31,24 @@ func (p *Post) clean(s string) string {
 		s = string(r[:maxMessage]) + "…"
 	}
 	return s
+}
+
+// secrets returns the secrets of the request, with those that its address holds.
+func (p *Post) secrets() []string {
+	all := slices.Clone(p.Secrets)
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return all
+	}
+	if word, ok := u.User.Password(); ok {
+		all = append(all, word)
+	}
+	for name, values := range u.Query() {
+		if containsAny(strings.ToLower(name), "key", "token", "secret", "sig") {
+			all = append(all, values...)
+		}
+	}
+	return all
 }
 
 // maskKeys hides what looks like an API key: providers quote the one that they

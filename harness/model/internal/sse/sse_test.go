@@ -114,6 +114,20 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestSecretsAreKeptOutOfErrors(t *testing.T) { // R-ACP-51
+	for name, p := range map[string]sse.Post{
+		"key":                  {Secrets: []string{"opaque-0123"}},
+		"header with a scheme": {Secrets: []string{"Token opaque-0123"}},
+		"password of the URL":  {URL: "https://ada:opaque-0123@host/v1"},
+		"query of the URL":     {URL: "https://host/v1?api-version=1&api-key=opaque-0123"},
+	} {
+		e := p.Fault(401, nil, []byte(`{"error":{"message":"no access with opaque-0123"}}`))
+		if want := "no access with [secret]"; e.Message != want {
+			t.Errorf("%s: message = %q, want %q", name, e.Message, want)
+		}
+	}
+}
+
 func TestRetryAfterDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := http.Header{"Retry-After": {time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)}}
