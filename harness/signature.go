@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
+	"net/url"
 	"strconv"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -110,7 +110,7 @@ func (s Signature) Changed(old Signature) []string {
 // A SignaturePart is a field for people to read.
 type SignaturePart struct {
 	Name  string `json:"name"`
-	Value string `json:"value"` // of the key and the stable prompt only a digest (R-CMD-06)
+	Value string `json:"value"` // of the key, the stable prompt and secrets in an address only a digest (R-CMD-06)
 }
 
 // Parts returns the fields in order.
@@ -118,11 +118,36 @@ func (s Signature) Parts() []SignaturePart {
 	parts := make([]SignaturePart, 0, fieldCount)
 	for f := range fieldCount {
 		v := s.values[f]
-		if slices.Contains([]field{fieldKey, fieldStable}, f) && v != "" {
-			sum := sha256.Sum256([]byte(v))
-			v = "sha256:" + hex.EncodeToString(sum[:])
+		switch f {
+		case fieldKey, fieldStable:
+			v = hashed(v)
+		case fieldBaseURL:
+			v = address(v)
 		}
 		parts = append(parts, SignaturePart{Name: f.String(), Value: v})
 	}
 	return parts
+}
+
+// hashed returns the digest of v, "" for "".
+func hashed(v string) string {
+	if v == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(v))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// address returns v as it can be shown. What may hold a secret, a password or a
+// query, is left out, and the digest of the whole is there instead.
+func address(v string) string {
+	u, err := url.Parse(v)
+	switch {
+	case err != nil:
+		return hashed(v)
+	case u.User == nil && u.RawQuery == "":
+		return v
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String() + " " + hashed(v)
 }

@@ -75,10 +75,16 @@ func TestSignatureIgnoresAnEffortThatIsNotSent(t *testing.T) {
 }
 
 func TestSignaturePartsHideSecrets(t *testing.T) { // R-CMD-06
-	s := harness.Sign(harness.Inputs{Model: model.Descriptor{ID: "m", KeyDigest: "key-digest"}, Stable: "You are"})
+	const base = "https://ada:pass-word@host/v1?api-version=1&key=query-key"
+	s := harness.Sign(harness.Inputs{Model: model.Descriptor{ID: "m", KeyDigest: "key-digest", BaseURL: base}, Stable: "You are"})
 	for _, p := range s.Parts() {
-		if strings.Contains(p.Value, "key-digest") || strings.Contains(p.Value, "You are") {
-			t.Errorf("part %s shows %q", p.Name, p.Value)
+		for _, secret := range []string{"key-digest", "You are", "pass-word", "query-key"} {
+			if strings.Contains(p.Value, secret) {
+				t.Errorf("part %s shows %q", p.Name, p.Value)
+			}
+		}
+		if p.Name == "base_url" && !strings.HasPrefix(p.Value, "https://host/v1 sha256:") {
+			t.Errorf("base_url = %q, want the address and a digest", p.Value)
 		}
 	}
 	if got := len(s.Parts()); got != 13 {
