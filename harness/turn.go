@@ -243,14 +243,18 @@ func (t *turn) begin(ctx context.Context) error {
 	if err := t.storeUser(ctx); err != nil {
 		return err
 	}
-	if !t.snap.Model.Images && slices.ContainsFunc(t.in.Blocks, isPicture) {
+	if i := slices.IndexFunc(t.in.Blocks, t.unseen); i >= 0 {
 		return t.out.emit(event.Notice{
 			Severity: event.Warning,
-			Text:     fmt.Sprintf("%s cannot see pictures; it is told only that there are some.", display(t.snap.Model)),
+			Text: fmt.Sprintf("%s cannot see pictures of the type %s; it is told only that there is one.",
+				display(t.snap.Model), t.in.Blocks[i].MIME),
 		})
 	}
 	return nil
 }
+
+// unseen reports whether b is a picture that the model cannot see (R-HARN-32).
+func (t *turn) unseen(b event.Block) bool { return isPicture(b) && !t.snap.Model.Sees(b.MIME) }
 
 // id gives the next id of the turn. Its number is that of the user's message in
 // the thread, so that no other turn can give the same.

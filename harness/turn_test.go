@@ -516,9 +516,12 @@ func TestErrorsLeaveTheSessionUsable(t *testing.T) { // R-PROMPT-17, C018
 }
 
 func TestPictures(t *testing.T) { // R-HARN-32
-	for _, sees := range []bool{true, false} {
+	for _, tt := range []struct {
+		mime         string
+		images, sees bool
+	}{{"image/png", true, true}, {"image/png", false, false}, {"image/tiff", true, false}} {
 		f := newFixture()
-		f.settings.model.Images = sees
+		f.settings.model.Images = tt.images
 		f.script.steps = []step{says("x")}
 		s := f.open(t)
 		slot, err := s.Enter()
@@ -526,7 +529,7 @@ func TestPictures(t *testing.T) { // R-HARN-32
 			t.Fatal(err)
 		}
 		rec := &recorder{}
-		in := harness.Input{Blocks: []event.Block{{Text: "what is"}, {MIME: "image/png", Data: []byte{1}, Name: "a.png"}}}
+		in := harness.Input{Blocks: []event.Block{{Text: "what is"}, {MIME: tt.mime, Data: []byte{1}, Name: "a.png"}}}
 		if _, err := slot.Prompt(t.Context(), in, rec); err != nil {
 			t.Fatal(err)
 		}
@@ -535,11 +538,11 @@ func TestPictures(t *testing.T) { // R-HARN-32
 			n, ok := e.(event.Notice)
 			warned = warned || ok && n.Severity == event.Warning
 		}
-		if warned == sees {
-			t.Errorf("model sees: %v, user was warned: %v", sees, warned)
+		if warned == tt.sees {
+			t.Errorf("%s, model sees it: %v, user was warned: %v", tt.mime, tt.sees, warned)
 		}
 		parts := f.script.requests()[0].Messages[0].Parts
-		if got := parts[1]; cmp.Diff(llms.BinaryContent{MIMEType: "image/png", Data: []byte{1}}, got) != "" {
+		if got := parts[1]; cmp.Diff(llms.BinaryContent{MIMEType: tt.mime, Data: []byte{1}}, got) != "" {
 			t.Errorf("second part = %v, want the picture", got)
 		}
 		if _, ok := parts[2].(llms.TextContent); !ok || len(parts) != 3 {

@@ -195,3 +195,13 @@ func (d Descriptor) Ref() string {
 	}
 	return d.Provider + "/" + d.ID
 }
+
+// Sees reports whether the model sees data of the media type mime. Models that
+// see at all take the same four types (R-HARN-32).
+func (d Descriptor) Sees(mime string) bool {
+	switch mime {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return d.Images
+	}
+	return false
+}

@@ -236,9 +236,9 @@ func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.C
 	r.Images = nil
 	for _, img := range pictures {
 		switch {
-		case h.sees(img.MIMEType) && apart:
+		case h.model.Sees(img.MIMEType) && apart:
 			images = append(images, img)
-		case h.sees(img.MIMEType):
+		case h.model.Sees(img.MIMEType):
 			r.Images = append(r.Images, img)
 		default:
 			r.Content = strings.TrimLeft(r.Content+"\n"+unseen(img.MIMEType, len(img.Data)), "\n")
@@ -253,16 +253,6 @@ func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.C
 	return r, images
 }
 
-// sees reports whether the model sees data of the media type mime. All who see
-// at all take the same four.
-func (h *history) sees(mime string) bool {
-	switch mime {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return h.model.Images
-	}
-	return false
-}
-
 // userParts drops empty text and puts a line in the place of what the model
 // cannot see (R-HARN-32).
 func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
@@ -274,7 +264,7 @@ func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
 				continue
 			}
 		case llms.BinaryContent:
-			if !h.sees(v.MIMEType) {
+			if !h.model.Sees(v.MIMEType) {
 				p = llms.TextContent{Text: unseen(v.MIMEType, len(v.Data))}
 			}
 		case llms.ImageURLContent:
