@@ -50,14 +50,14 @@ func newConn(o Options) *conn {
 }
 
 func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	c.wire = wire.New(in, out, c, wire.Options{Log: c.o.Log, Drain: c.o.Drain, Grace: c.o.Grace})
+	rest := c.o.Grace / 10 // what has ended its requests closes in no time
+	c.wire = wire.New(in, out, c, wire.Options{Log: c.o.Log, Drain: c.o.Drain, Grace: c.o.Grace - rest})
 	err := c.wire.Serve(ctx)
 	unfinished := errors.Is(err, wire.ErrUnfinished)
-	grace := c.o.Grace
 	if unfinished {
-		grace = 0 // it has been waited for
+		rest = 0 // it has been waited for
 	}
-	c.closeSessions(ctx, grace)
+	c.closeSessions(ctx, rest)
 	switch {
 	case unfinished:
 		c.o.Log.Warn().Err(err).Msg("left with requests open")
@@ -69,8 +69,8 @@ func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// closeSessions closes what the client left open, in at most the time of grace.
-func (c *conn) closeSessions(ctx context.Context, grace time.Duration) {
+// closeSessions closes what the client left open, in at most the time limit.
+func (c *conn) closeSessions(ctx context.Context, limit time.Duration) {
 	c.mu.Lock()
 	var open []*session
 	for _, s := range c.sessions {
@@ -79,7 +79,7 @@ func (c *conn) closeSessions(ctx context.Context, grace time.Duration) {
 	clear(c.sessions)
 	c.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	var g errgroup.Group
 	for _, s := range open {

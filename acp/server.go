@@ -16,7 +16,7 @@ type Options struct {
 	Version string        // of the program; default "devel"
 	Audio   bool          // prompts may carry sound
 	Drain   time.Duration // for accepted requests after the end of input; default 10 min (R-ACP-07)
-	Grace   time.Duration // for cancelled requests and for closing sessions at the end; default 5 s
+	Grace   time.Duration // for all that is ended: cancelled requests, then sessions; default 5 s (R-ACP-05)
 
 	// Start makes the backend. It is called by the first request that needs a
 	// session, never twice at once, and again for a later request if it failed.

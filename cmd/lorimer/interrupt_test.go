@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // command returns lorimer in a directory of its own, and what it will have
@@ -44,6 +46,41 @@ func TestInterrupt(t *testing.T) {
 	err := cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.Len() > 0 {
 		t.Errorf("exit code %d (%v) and on standard error %q, want 130 and nothing", code, err, stderr)
+	}
+}
+
+// R-ACP-05: a signal ends the agent in five seconds, also while something does not
+// hear of its cancellation: here the reading of a script that never comes.
+func TestSignalWhileStuck(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "script")
+	if err := syscall.Mkfifo(script, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stderr := command(t, "acp", "--model", "script:"+script)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"_meta":{"lorimer.dev":{"sessionId":"s"}}}}
+{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}}
+`, cmd.Dir)
+	f, err := os.OpenFile(script, os.O_WRONLY, 0) // waits for the prompt
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	start := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	err = cmd.Wait()
+	if took := time.Since(start); cmd.ProcessState.ExitCode() != 0 || took > 6*time.Second {
+		t.Errorf("ended after %v: %v, want 0 within 5s; standard error:\n%s", took, err, stderr)
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +12,11 @@ import (
 	"github.com/lorimer-dev/lorimer/cmd/internal/app"
 )
 
-// closing bounds what is ended after the connection has ended (R-ACP-05).
-const closing = 5 * time.Second
+// How long the end may take: within five seconds nothing is left (R-ACP-05).
+const (
+	leaving = 4 * time.Second        // for the connection, its requests and sessions
+	closing = 500 * time.Millisecond // for the rest of the program
+)
 
 func newACP(g *globals) *cobra.Command {
 	return &cobra.Command{
@@ -40,31 +44,34 @@ func serve(ctx context.Context, g *globals) error {
 		return err
 	}
 	defer log.Close()
-	var a *app.App
+	var opened atomic.Pointer[app.App] // a request that is left behind may still set it
 	server := acp.New(acp.Options{
 		Log:     log.Logger,
 		Version: version(),
 		Drain:   max(run.Drain, time.Nanosecond), // none at all would be the default
-		Grace:   closing,
+		Grace:   leaving,
 		Start: func(ctx context.Context) (*acp.Backend, error) {
-			if a == nil {
-				opened, err := g.app(log)
-				if err != nil {
-					return nil, err
-				}
-				a = opened
+			if a := opened.Load(); a != nil {
+				return a.Backend(ctx)
 			}
+			a, err := g.app(log)
+			if err != nil {
+				return nil, err
+			}
+			opened.Store(a)
 			return a.Backend(ctx)
 		},
 	})
 	err = server.Serve(ctx, in, out)
+	a := opened.Load()
 	if a == nil {
 		return err
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer cancel()
-	if failed := a.Close(end); err == nil {
-		err = failed
+	if err := a.Close(end); err != nil {
+		// Whoever ended the connection has got all answers, and waits for no more.
+		log.Warn().Err(err).Msg("left with something open")
 	}
 	return err
 }
