@@ -31,14 +31,18 @@ func isShell(name string) bool { return slices.Contains(shells, name) }
 func (r *reader) run(words []string) {
 	r.touch(words)
 	switch n := name(words[0]); {
+	case n == "xargs" || n == "parallel":
+		r.wrapped(slices.Concat(words[1:], r.piped))
 	case slices.Contains(wrappers, n):
 		r.wrapped(words[1:])
 	case isShell(n):
-		if i := slices.IndexFunc(words, hasC); i > 0 && i+1 < len(words) {
-			r.nested(words[i+1])
+		if i := slices.IndexFunc(words, hasC); i > 0 {
+			r.commandString(words[i+1:])
 		}
 	case n == "eval":
 		r.nestedHere(strings.Join(words[1:], " "))
+	case n == "trap" && len(words) > 1:
+		r.nestedHere(words[1])
 	case n == "cd", n == "pushd":
 		r.cd(words[1:])
 	case n == "rm":
@@ -53,6 +57,24 @@ func (r *reader) run(words []string) {
 // hasC reports whether an option of a shell is or ends in -c.
 func hasC(w string) bool {
 	return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c")
+}
+
+// commandString reads what follows the -c of a shell: more options, the line and
+// its parameters from $0 on.
+func (r *reader) commandString(words []string) {
+	for i, w := range words {
+		if w == "--" {
+			words = words[i+1:]
+			break
+		}
+		if len(w) < 2 || w[0] != '-' && w[0] != '+' {
+			words = words[i:]
+			break
+		}
+	}
+	if len(words) > 0 {
+		r.nested(words[0], words[1:]...)
+	}
 }
 
 // nestedHere reads a line in this very shell.
@@ -88,9 +110,7 @@ func (r *reader) touch(words []string) {
 	n := name(words[0])
 	switch {
 	case n == "sed":
-		if !slices.ContainsFunc(words, func(w string) bool {
-			return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place")
-		}) {
+		if !slices.ContainsFunc(words, inPlace) {
 			return
 		}
 	case n == "find":
@@ -110,17 +130,27 @@ func (r *reader) touch(words []string) {
 	}
 }
 
+// inPlace reports whether an argument of sed makes it change its files.
+func inPlace(w string) bool {
+	short, ok := strings.CutPrefix(w, "-")
+	return strings.HasPrefix(w, "--in-place") || ok && strings.HasPrefix(strings.TrimLeft(short, "nErsuz"), "i")
+}
+
 // cd follows a change of directory.
 func (r *reader) cd(args []string) {
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return len(a) > 1 && a[0] == '-' })
+	from := r.dir
 	switch {
 	case len(args) == 0:
 		r.dir = r.home
-	case args[0] == "-", strings.ContainsRune(args[0], star):
+	case args[0] == "-":
+		r.dir = r.before
+	case strings.ContainsRune(args[0], star):
 		r.dir = ""
 	default:
 		r.dir = r.abs(args[0])
 	}
+	r.before = from
 }
 
 // rm reads the arguments of rm. Options may come after operands.
@@ -152,55 +182,98 @@ func (r *reader) rm(args []string) {
 // find reads the arguments of find: with nothing that narrows it down, deleting
 // what it finds is deleting where it starts.
 func (r *reader) find(args []string) {
-	var starts []string
-	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && args[0] != "(" && args[0] != "!" {
-		starts, args = append(starts, args[0]), args[1:]
-	}
-	if len(starts) == 0 {
-		starts = []string{"."}
-	}
-	deletes, narrow := false, false
+	starts, args := findStarts(args)
+	all := findsAll(args)
+	deep := !slices.Contains(args, "-maxdepth")
+	deletes := false
 	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "-delete":
-			deletes = true
-		case a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir":
-			end := i + 1
-			for end < len(args) && args[end] != ";" && args[end] != "+" {
-				end++
+		switch args[i] {
+		case "-delete":
+			deletes = deletes || deep
+		case "-exec", "-execdir", "-ok", "-okdir":
+			command := findCommand(args[i:])
+			i += len(command) + 1
+			deletes = deletes || deep && slices.ContainsFunc(command, func(w string) bool { return name(w) == "rm" })
+			found := []string{"{}"}
+			if all {
+				found = starts
 			}
-			deletes = deletes || slices.ContainsFunc(args[i+1:end], func(w string) bool { return name(w) == "rm" })
-			r.run(append([]string{"env"}, args[i+1:end]...))
-			i = end
-		case a == "-type" || a == "-mindepth":
-			i++
-		case a == "-depth" || a == "-xdev" || a == "-mount" || strings.HasPrefix(a, "-print"):
-		case (a == "-name" || a == "-path") && i+1 < len(args) && strings.Trim(args[i+1], "*"+string(star)) == "":
-			i++
-		default:
-			narrow = true
+			for _, f := range found {
+				words := []string{"env"}
+				for _, w := range command {
+					words = append(words, strings.ReplaceAll(w, "{}", f))
+				}
+				r.run(words)
+			}
 		}
 	}
-	if deletes && !narrow {
+	if deletes && all {
 		for _, s := range starts {
 			r.delete(s)
 		}
 	}
 }
 
-// delete notes a recursive deletion.
-func (r *reader) delete(target string) {
-	t := strings.TrimRight(target, "/")
-	dir, last := "", t
-	if i := strings.LastIndexByte(t, '/'); i >= 0 {
-		dir, last = t[:i+1], t[i+1:]
+// findStarts parts the arguments of find into where it starts and what it looks
+// for.
+func findStarts(args []string) (starts, rest []string) {
+	for len(args) > 0 && (slices.Contains([]string{"-H", "-L", "-P", "--"}, args[0]) || strings.HasPrefix(args[0], "-O")) {
+		args = args[1:]
 	}
-	if all := strings.Trim(last, string(star)); last != "" && last != all && (all == "" || all == ".") {
-		target = dir // all that a directory holds
-		if dir == "" {
-			target = "."
+	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && args[0] != "(" && args[0] != "!" {
+		starts, args = append(starts, args[0]), args[1:]
+	}
+	if len(starts) == 0 {
+		starts = []string{"."}
+	}
+	return starts, args
+}
+
+// findsAll reports whether what find looks for is all that there is, or at least
+// all at the top or all of a type.
+func findsAll(args []string) bool {
+	shallow, files := false, false
+	for i := 0; i < len(args); i++ {
+		a, value := args[i], ""
+		if i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch a {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			i += len(findCommand(args[i:])) + 1
+		case "-type":
+			files = files || value != "d"
+			i++
+		case "-mindepth", "-maxdepth":
+			shallow = shallow || a == "-maxdepth"
+			i++
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex":
+			if strings.Trim(value, "./*"+string(star)) != "" {
+				return false
+			}
+			i++
+		case "-delete", "-depth", "-d", "-xdev", "-mount", "-follow", "-noleaf", "-true":
+		default:
+			if !strings.HasPrefix(a, "-print") {
+				return false
+			}
 		}
 	}
+	return !shallow || !files
+}
+
+// findCommand returns the command that follows args[0], the -exec of find.
+func findCommand(args []string) []string {
+	end := 1
+	for end < len(args) && args[end] != ";" && args[end] != "+" {
+		end++
+	}
+	return args[1:end]
+}
+
+// delete notes a recursive deletion.
+func (r *reader) delete(target string) {
+	target = holder(target)
 	unsure := false
 	if i := strings.LastIndexByte(target, unknown); i >= 0 {
 		// Only a variable that is empty makes a root of what follows it.
@@ -212,5 +285,24 @@ func (r *reader) delete(target string) {
 	target = strings.ReplaceAll(target, string(star), "*")
 	if path := r.abs(target); path != "" {
 		r.report.Deletes = append(r.report.Deletes, Delete{Path: path, Unsure: unsure})
+	}
+}
+
+// holder returns the directory that target is all of, as "build" is for
+// "build/*", and else target.
+func holder(target string) string {
+	for {
+		t := strings.TrimRight(target, "/")
+		i := strings.LastIndexByte(t, '/')
+		dir, last := t[:i+1], t[i+1:]
+		// "?*" and ".??*" leave out next to nothing.
+		some := strings.Trim(last, "?"+string(star))
+		if !strings.ContainsRune(last, star) || some != "" && some != "." {
+			return target
+		}
+		if dir == "" {
+			return "."
+		}
+		target = dir
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,11 +46,13 @@ func gitLoses(sub string, args []string) (what string, tree bool) {
 			return "git reset --hard", true
 		}
 	case "clean":
+		args = withoutPatterns(args)
 		if has("-f", "--force") && !has("-n", "--dry-run") {
-			return "git clean -f", true
+			// A tree whose ignored files go, too, looks clean with them.
+			return "git clean -f", !has("-x", "-X")
 		}
 	case "checkout":
-		if has("-f", "--force", "--") || slices.Contains(args, ".") {
+		if has("-f", "--force", "--") || !has("-b", "-B", "--orphan", "--track") && namesFiles(args) {
 			return "git checkout of files", true
 		}
 	case "switch":
@@ -91,15 +94,44 @@ func gitLoses(sub string, args []string) (what string, tree bool) {
 	return "", false
 }
 
-// option reports whether an argument is one of the options: a long one, with or
-// without a value, or a short one, alone or among others.
+// withoutPatterns returns the arguments of git clean without those of -e, whose
+// letters are no options.
+func withoutPatterns(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if e := strings.IndexByte(a, 'e'); e > 0 && a[0] == '-' && a[1] != '-' {
+			if e == len(a)-1 {
+				i++
+			}
+			a = a[:e]
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// namesFiles reports whether git checkout seems to be given files: a second
+// name after that of a commit, or something that looks like the name of a file.
+func namesFiles(args []string) bool {
+	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
+	return len(names) > 1 || slices.ContainsFunc(names, func(n string) bool {
+		ext := strings.TrimPrefix(path.Ext(n), ".")
+		return n == "." || n == ".." || strings.Trim(ext, "0123456789") != ""
+	})
+}
+
+// option reports whether an argument is one of the options: a long one, whole or
+// cut short as git takes it, with or without a value, or a short one, alone or
+// among others.
 func option(arg string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		switch {
 		case arg == n:
 			return true
 		case strings.HasPrefix(n, "--"):
-			return len(n) > 2 && strings.HasPrefix(arg, n+"=")
+			long, _, _ := strings.Cut(arg, "=")
+			return len(long) > 2 && strings.HasPrefix(n, long)
 		}
 		return len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.Contains(arg[1:], n[1:])
 	})

@@ -3,6 +3,8 @@ package shell
 import (
 	"maps"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -58,6 +60,8 @@ func Read(line string, p Place) Report {
 type reader struct {
 	home   string
 	dir    string            // "" after a cd to where we cannot tell
+	before string            // dir before the last cd, likewise
+	piped  []string          // words on standard input, as far as they are known
 	vars   map[string]string // set in the line to something that is known
 	depth  int
 	report *Report
@@ -85,13 +89,20 @@ func (r *reader) line(line string) {
 	r.stmts(f.Stmts)
 }
 
-// nested reads a line in a shell of its own.
-func (r *reader) nested(line string) {
+// nested reads a line in a shell of its own, whose parameters are $0 and on.
+func (r *reader) nested(line string, params ...string) {
 	if strings.ContainsRune(line, unknown) {
 		return
 	}
 	in := r.child()
 	in.depth++
+	for i, p := range params {
+		in.set(strconv.Itoa(i), p)
+	}
+	if len(params) > 1 {
+		in.set("@", strings.Join(params[1:], " "))
+		in.set("*", strings.Join(params[1:], " "))
+	}
 	in.line(line)
 }
 
@@ -117,6 +128,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 	for _, d := range s.Redirs {
 		r.inWord(d.Word)
+		r.inWord(d.Hdoc)
 		switch d.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob, syntax.AppClob:
 			r.write(r.value(d.Word))
@@ -173,15 +185,57 @@ func (r *reader) binary(c *syntax.BinaryCmd) {
 		return
 	}
 	r.child().stmt(c.X)
-	r.child().stmt(c.Y)
+	text, words := r.printed(c.X)
+	to := r.child()
+	to.piped = words
+	to.stmt(c.Y)
 	// echo 'a line' | sh
-	if to, ok := c.Y.Cmd.(*syntax.CallExpr); ok && len(to.Args) > 0 && isShell(name(r.value(to.Args[0]))) {
-		if from, ok := c.X.Cmd.(*syntax.CallExpr); ok {
-			if words := r.words(from.Args); len(words) > 1 && (words[0] == "echo" || words[0] == "printf") {
-				r.nested(strings.Join(words[1:], " "))
-			}
+	if call, ok := c.Y.Cmd.(*syntax.CallExpr); ok && text != "" {
+		if words := r.words(call.Args); len(words) > 0 && (isShell(name(words[0])) ||
+			slices.Contains(wrappers, name(words[0])) && slices.ContainsFunc(words, func(w string) bool { return isShell(name(w)) })) {
+			r.nested(text)
 		}
 	}
+}
+
+// printed returns what a statement writes into a pipe, as far as that is plain
+// to see: a text, or the names of files.
+func (r *reader) printed(s *syntax.Stmt) (text string, words []string) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return "", nil
+	}
+	args := r.words(call.Args)
+	if len(args) == 0 {
+		return "", nil
+	}
+	switch n, args := name(args[0]), args[1:]; n {
+	case "echo", "printf":
+		for n == "echo" && len(args) > 0 && len(args[0]) > 1 && strings.Trim(args[0], "neE") == "-" {
+			args = args[1:]
+		}
+		if n == "printf" && len(args) > 1 && strings.Contains(args[0], "%") {
+			args = args[1:]
+		}
+		text = strings.ReplaceAll(strings.Join(args, " "), `\n`, "\n")
+		return text, strings.Fields(text)
+	case "cat":
+		for _, d := range s.Redirs {
+			if d.Hdoc != nil {
+				text += r.value(d.Hdoc)
+			}
+		}
+		return text, strings.Fields(text)
+	case "ls":
+		if !slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") }) {
+			return "", []string{string(star)}
+		}
+	case "find":
+		if starts, rest := findStarts(args); findsAll(rest) {
+			return "", starts
+		}
+	}
+	return "", nil
 }
 
 // loop runs the body once for each word of the list.

@@ -99,8 +99,14 @@ func (r *reader) value(w *syntax.Word) string {
 func (r *reader) spelled(w *syntax.Word) string {
 	var s strings.Builder
 	for i, p := range w.Parts {
-		if lit, ok := p.(*syntax.Lit); ok && i == 0 {
-			s.WriteString(r.tilde(lit.Value, len(w.Parts) == 1))
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if i == 0 {
+				s.WriteString(r.tilde(p.Value, len(w.Parts) == 1))
+				continue
+			}
+		case *syntax.ParamExp: // not quoted, so that a "*" in it matches names
+			s.WriteString(strings.ReplaceAll(r.param(p), "*", string(star)))
 			continue
 		}
 		r.part(&s, p)
@@ -115,6 +121,8 @@ func (r *reader) tilde(lit string, alone bool) string {
 		return unescape(lit)
 	}
 	switch {
+	case (rest == "+" || strings.HasPrefix(rest, "+/")) && alone && r.dir != "":
+		return r.dir + unescape(rest[1:])
 	case rest == "" && !alone, rest != "" && rest[0] != '/':
 		return string(unknown) // the home of somebody, or no home at all
 	case r.home == "":
@@ -156,19 +164,49 @@ func (r *reader) part(s *strings.Builder, p syntax.WordPart) {
 
 // param returns the value of a parameter.
 func (r *reader) param(p *syntax.ParamExp) string {
-	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil {
 		return string(unknown)
 	}
-	if v, ok := r.vars[p.Param.Value]; ok {
+	v, ok := r.variable(p.Param.Value)
+	if p.Exp == nil {
+		if !ok {
+			return string(unknown)
+		}
 		return v
 	}
-	switch {
-	case p.Param.Value == "HOME" && r.home != "":
-		return r.home
-	case p.Param.Value == "PWD" && r.dir != "":
-		return r.dir
+	switch p.Exp.Op {
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if !ok {
+			return string(unknown) + "?" // whatever it is, it is not empty
+		}
+		return v
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if !ok || v == "" {
+			return r.value(p.Exp.Word)
+		}
+		return v
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+		if cut := r.value(p.Exp.Word); ok && !strings.ContainsAny(cut, "?["+string(unknown)+string(star)) {
+			return strings.TrimSuffix(v, cut)
+		}
 	}
 	return string(unknown)
+}
+
+// variable returns the value of a variable, if it is known.
+func (r *reader) variable(name string) (string, bool) {
+	v, ok := r.vars[name]
+	switch {
+	case ok:
+		return v, true
+	case name == "HOME":
+		return r.home, r.home != ""
+	case name == "PWD":
+		return r.dir, r.dir != ""
+	case name == "OLDPWD":
+		return r.before, r.before != ""
+	}
+	return "", false
 }
 
 // substituted returns what a command prints, which we know of pwd only.
