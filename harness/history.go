@@ -6,8 +6,10 @@ import (
 	_ "embed"
 	"fmt"
 	"html"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
@@ -137,6 +139,9 @@ func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
 
 func isPicture(b event.Block) bool { return strings.HasPrefix(b.MIME, "image/") && len(b.Data) > 0 }
 
+// closing finds what a model may take for the end of a resource.
+var closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*resource)`) })
+
 // words returns a block as the model reads it: a text as it is, a resource
 // between delimiters that say what it is and where it ends (C007).
 func words(b event.Block) string {
@@ -153,6 +158,6 @@ func words(b event.Block) string {
 	}
 	return strings.NewReplacer(
 		"NAME", html.EscapeString(b.Name), "URI", html.EscapeString(b.URI), "MIME", html.EscapeString(b.MIME),
-		"SIZE", strconv.Itoa(len(b.Data)), "TEXT", strings.ReplaceAll(b.Text, "</resource>", "<\\/resource>"),
+		"SIZE", strconv.Itoa(len(b.Data)), "TEXT", closing().ReplaceAllString(b.Text, `<\/$1`),
 	).Replace(strings.TrimSpace(form))
 }
