@@ -50,7 +50,8 @@ func Open(path string, secrets ...string) (*File, error) {
 	return t, nil
 }
 
-// Redact adds secrets that must not appear from now on. Values of less than
+// Redact adds secrets that must not appear from now on; adding one again, as
+// every send may, costs nothing. Values of less than
 // eight bytes are no secrets: servers that want no key get words like "none".
 func (t *File) Redact(secrets ...string) {
 	if t == nil {
@@ -60,10 +61,12 @@ func (t *File) Redact(secrets ...string) {
 	defer t.mu.Unlock()
 	for _, s := range secrets {
 		inJSON, err := encode(s)
-		if len(s) < minSecret || err != nil {
+		secret := bytes.Trim(inJSON, "\"\n")
+		known := slices.ContainsFunc(t.secrets, func(k []byte) bool { return bytes.Equal(k, secret) })
+		if len(s) < minSecret || err != nil || known {
 			continue
 		}
-		t.secrets = append(t.secrets, bytes.Trim(inJSON, "\"\n"))
+		t.secrets = append(t.secrets, secret)
 	}
 	slices.SortFunc(t.secrets, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 }
