@@ -62,6 +62,14 @@ func (a *Allowance) Draw(c Cause, wait time.Duration) bool {
 	return true
 }
 
+// charge counts time that was spent waiting for a model that said nothing: a
+// dead server would otherwise hold a turn for hours.
+func (a *Allowance) charge(silence time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waited = min(a.waited+silence, maxWaiting)
+}
+
 // Left returns the waiting time that is left.
 func (a *Allowance) Left() time.Duration {
 	a.mu.Lock()

@@ -54,10 +54,14 @@ func repeat(ctx context.Context, s model.Streamer, req *model.Request, sink func
 		return sink(e)
 	}
 	for n := 1; ; n++ {
+		start := time.Now()
 		reply, err := s.Stream(ctx, req, watch)
 		fail, ok := errors.AsType[*model.Error](err)
 		if !ok || began || fail.Partial || !fail.Temporary() {
 			return reply, later(err, fail)
+		}
+		if fail.Kind == model.Idle {
+			a.charge(time.Since(start))
 		}
 		wait, err := a.next(fail, n, jitter)
 		if err != nil {

@@ -225,6 +225,23 @@ func TestNothingIsRepeatedAfterTheFirstEvent(t *testing.T) {
 	}
 }
 
+func TestSilenceCountsAsWaiting(t *testing.T) { // R-HARN-24
+	for silence, want := range map[time.Duration]int{300 * time.Second: 1, 50 * time.Second: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			m := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) {
+				n++
+				time.Sleep(silence)
+				return nil, fail(model.Idle, 0)
+			})
+			_, err := retry.Wrap(m, retry.Policy{}).Stream(t.Context(), &model.Request{}, func(model.Event) error { return nil })
+			if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Idle || n != want {
+				t.Errorf("after %v of silence each: %d requests (%v), want %d", silence, n, err, want)
+			}
+		})
+	}
+}
+
 func TestLostClientEndsTheRepeats(t *testing.T) {
 	gone := errors.New("nobody watches")
 	f := &flaky{errs: times(5, fail(model.Overloaded, 0))}
