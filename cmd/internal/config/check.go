@@ -51,6 +51,9 @@ func (c *Config) checkEntries() error {
 		if err := oneOf(s.Type, "", "http", "sse", "stdio"); err != nil {
 			return fmt.Errorf("%s: mcp.%s.type: %w", c.near("mcp."+name+".type"), name, err)
 		}
+		if err := s.Timeout.check(); err != nil {
+			return fmt.Errorf("%s: mcp.%s.timeout: %w", c.near("mcp."+name+".timeout"), name, err)
+		}
 	}
 	for i, h := range c.Hooks {
 		key := "hook." + strconv.Itoa(i)
@@ -64,6 +67,9 @@ func (c *Config) checkEntries() error {
 	for i, t := range c.Tools {
 		if t.Name == "" || len(t.Command) == 0 {
 			return fmt.Errorf("%s: tool: name and command are needed", c.near("tool."+strconv.Itoa(i)))
+		}
+		if err := t.Timeout.check(); err != nil {
+			return fmt.Errorf("%s: tool: timeout: %w", c.near("tool."+strconv.Itoa(i)+".timeout"), err)
 		}
 	}
 	return nil

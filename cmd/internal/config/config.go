@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -39,9 +40,10 @@ type Config struct {
 	Paths Paths `toml:"-"`
 	Proxy Proxy `toml:"-"`
 
-	origin origins
-	keys   *keyring
-	env    func(string) string
+	origin   origins
+	keys     *keyring
+	env      func(string) string
+	homeless bool // nothing says where the configuration file is
 }
 
 // Context is what the prompt tells of the user.
@@ -221,4 +223,12 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := parseSpan(string(text))
 	*d = Duration(v)
 	return err
+}
+
+// check refuses a bare number, which the decoder takes for nanoseconds.
+func (d Duration) check() error {
+	if d != 0 && time.Duration(d) < time.Millisecond {
+		return fmt.Errorf("%d is not a time span; write it like \"90s\" or \"2m\"", d)
+	}
+	return nil
 }

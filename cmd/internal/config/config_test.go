@@ -128,7 +128,7 @@ func TestEveryKey(t *testing.T) {
 		"mcp.zebra.type":                   `"" <- default`,
 		"mcp.zebra.disabled":               `false <- default`,
 		"mcp.ape.command":                  `"" <- default`,
-		"mcp.ape.args":                     `null <- default`,
+		"mcp.ape.args":                     `[] <- default`,
 		"mcp.ape.cwd":                      `"" <- default`,
 		"mcp.ape.timeout":                  `"0s" <- default`,
 		"mcp.ape.url":                      `"https://mcp.example.org/sse?token=********" <- FILE:80`,
@@ -153,7 +153,7 @@ func TestEveryKey(t *testing.T) {
 		"hook.0.text":                      `"And to others." <- FILE:107`,
 		"hook.0.scope":                     `"s1" <- FILE:108`,
 		"hook.0.tool":                      `"" <- default`,
-		"hook.0.order":                     `null <- default`,
+		"hook.0.order":                     `[] <- default`,
 		"hook.0.target":                    `"" <- default`,
 		"hook.1.action":                    `"reorder" <- FILE:111`,
 		"hook.1.target":                    `"tools" <- FILE:112`,
@@ -166,7 +166,7 @@ func TestEveryKey(t *testing.T) {
 		"hook.2.tool":                      `"bash" <- FILE:117`,
 		"hook.2.section":                   `"" <- default`,
 		"hook.2.text":                      `"" <- default`,
-		"hook.2.order":                     `null <- default`,
+		"hook.2.order":                     `[] <- default`,
 		"hook.2.target":                    `"" <- default`,
 		"hook.2.scope":                     `"" <- default`,
 		"tool.0.name":                      `"deploy" <- FILE:120`,
@@ -277,8 +277,26 @@ func TestNoHomeAtAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !filepath.IsAbs(c.Paths.State) || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "--state") {
-		t.Errorf("state %q, warnings %v; want a place, and a word about it", c.Paths.State, warnings)
+	if !filepath.IsAbs(c.Paths.State) || len(warnings) != 2 ||
+		!strings.Contains(warnings[0].String(), "--state") || !strings.Contains(warnings[1].String(), "--config") {
+		t.Errorf("state %q, warnings %v; want a place, and a word about it and about the file", c.Paths.State, warnings)
+	}
+}
+
+// Without a home the places are below a directory that everybody may write to.
+func TestNobodysFileIsNotRead(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	c, _, err := config.Load(config.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := c.Paths.Config
+	write(t, file, "mode = \"auto\"\n", 0o600)
+	if c, _, err = config.Load(config.Sources{}); err != nil || c.Mode != "ask" {
+		t.Errorf("mode %q, error %v; want the default, as if %s was not there", c.Mode, err, file)
+	}
+	if c, _, err = config.Load(config.Sources{Flags: map[string]string{"config": file}}); err != nil || c.Mode != "auto" {
+		t.Errorf("with --config: mode %q, error %v; want what the file says", c.Mode, err)
 	}
 }
 
@@ -316,7 +334,13 @@ func TestMistakes(t *testing.T) {
 		{"syntax", "model = \"a\"\nmode = = 3\n", nil, nil, "FILE:2:8: "},
 		{"an unfinished table", "\n[web", nil, nil, "FILE:2:"},
 		{"a key twice", "mode = \"ask\"\nmode = \"ask\"\n", nil, nil, "FILE:2:1: "},
-		{"a wrong type", "[compaction]\ntrigger = \"many\"\n", nil, nil, "FILE:2:11: "},
+		{"a wrong type", "[compaction]\ntrigger = \"many\"\n", nil, nil, "FILE:2:11: compaction.trigger: must be a whole number, not a string"},
+		{"a number for a string", "model = 3\n", nil, nil, "FILE:1:9: model: must be a string, not an integer"},
+		{"a string for a table", "context = \"x\"\n", nil, nil, "FILE:1:11: context: must be a table, not a string"},
+		{"a number for a provider", "[providers]\nacme = 1\n", nil, nil, "FILE:2:8: providers.acme: must be a table, not an integer"},
+		{"a string for a list", "tool_order = \"a\"\n", nil, nil, "FILE:1:14: tool_order: must be an array of strings, not a string"},
+		{"a table for a list of tables", "section = 3\n", nil, nil, "FILE:1:11: section: must be an array of tables, not an integer"},
+		{"a word for a switch", "moderation.enabled = \"yes\"\n", nil, nil, "FILE:1:22: moderation.enabled: must be true or false, not a string"},
 		{"invalid UTF-8", "model = \"\xff\"\n", nil, nil, "FILE:1:"},
 		{"an unknown mode", "\nmode = \"yolo\"\n", nil, nil, `FILE:2: mode: "yolo" is not one of read-only, ask, accept-edits, auto`},
 		{"the same from a flag", "", nil, map[string]string{"mode": "yolo"}, `flag --mode: "yolo" is not one of`},
@@ -338,6 +362,8 @@ func TestMistakes(t *testing.T) {
 		{"a hook that does nothing", "[[hook]]\naction = \"dance\"", nil, nil, `FILE:2: hook: action: "dance" is not one of drop`},
 		{"a tool without a command", "[[tool]]\nname = \"a\"", nil, nil, "FILE:1: tool: name and command are needed"},
 		{"a bad span in the file", "[mcp.a]\ncommand = \"a\"\ntimeout = \"soon\"", nil, nil, "FILE:3:11: "},
+		{"a span without a unit", "[mcp.a]\ncommand = \"a\"\ntimeout = 30", nil, nil, `FILE:3: mcp.a.timeout: 30 is not a time span; write it like "90s"`},
+		{"the same of a tool", "[[tool]]\nname = \"a\"\ncommand = [\"a\"]\ntimeout = 30", nil, nil, `FILE:4: tool: timeout: 30 is not a time span`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

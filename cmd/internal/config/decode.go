@@ -70,7 +70,7 @@ func (c *Config) decode(file string, data []byte) ([]Warning, error) {
 	}
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := e.Position()
-		text := strings.TrimPrefix(e.Error(), "toml: ")
+		text := plain(strings.TrimPrefix(e.Error(), "toml: "))
 		if len(e.Key()) > 0 {
 			text = strings.Join(e.Key(), ".") + ": " + text
 		}
@@ -88,6 +88,38 @@ func (c *Config) decode(file string, data []byte) ([]Warning, error) {
 		}
 	}
 	return warnings, nil
+}
+
+// plain says without types of Go what a value has to be, where that is what the
+// decoder complains of.
+func plain(text string) string {
+	rest, ok := strings.CutPrefix(text, "cannot decode TOML ")
+	kind, into, found := strings.Cut(rest, " into ")
+	if !ok || !found || kind == "" {
+		return text
+	}
+	must := "a table"
+	switch t := into[strings.LastIndexByte(into, ' ')+1:]; t {
+	case "string":
+		must = "a string"
+	case "bool":
+		must = "true or false"
+	case "int", "int64":
+		must = "a whole number"
+	case "float64":
+		must = "a number"
+	case "[]string":
+		must = "an array of strings"
+	default:
+		if strings.HasPrefix(t, "[]") {
+			must = "an array of tables"
+		}
+	}
+	article := "a"
+	if strings.ContainsRune("aeiou", rune(kind[0])) {
+		article = "an"
+	}
+	return fmt.Sprintf("must be %s, not %s %s", must, article, kind)
 }
 
 // A key is a key of a file with its line.

@@ -142,10 +142,20 @@ func (c *Config) place(s Sources, given map[string]given) ([]Warning, error) {
 		*p.path = abs
 		c.origin.set(p.flag, g.origin)
 	}
-	if !filepath.IsAbs(c.Paths.Home) && c.origin.of("state") == "default" {
+	if filepath.IsAbs(c.Paths.Home) {
+		return warnings, nil
+	}
+	if c.origin.of("state") == "default" {
 		warnings = append(warnings, Warning{
 			File: c.Paths.State,
 			Text: "there is no home directory, so nothing is kept for longer than this directory lives; set HOME or use --state",
+		})
+	}
+	if c.origin.of("config") == "default" {
+		c.homeless = true
+		warnings = append(warnings, Warning{
+			File: c.Paths.Config,
+			Text: "there is no home directory, so no configuration is read; set HOME or use --config",
 		})
 	}
 	return warnings, nil
@@ -160,7 +170,12 @@ func (c *Config) expand(path string) string {
 }
 
 // fromFile reads the configuration file; wanted says that it has to exist.
+// Without a home its place is below a directory that everybody may write to, and
+// a file there can be anybody's.
 func (c *Config) fromFile(wanted bool) ([]Warning, error) {
+	if c.homeless {
+		return nil, nil
+	}
 	data, err := os.ReadFile(c.Paths.Config)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !wanted:

@@ -17,9 +17,9 @@ const masked = "********"
 
 // A Value is a setting as it is shown to people.
 type Value struct {
-	Key    string // dotted, as in the file
-	Value  string // as TOML would have it; secrets are masked
-	Origin string // FILE:LINE, "env NAME", "flag --NAME" or "default"
+	Key    string `json:"key"`    // dotted, as in the file
+	Value  string `json:"value"`  // as TOML would have it, "" for one that is not set; secrets are masked
+	Origin string `json:"origin"` // FILE:LINE, "env NAME", "flag --NAME" or "default"
 }
 
 // Values lists all settings by key, each with where it comes from.
@@ -99,6 +99,8 @@ func (s *shower) show(key, how string, v reflect.Value) {
 		}
 	case v.Kind() == reflect.Map: // its keys may be anything, so that it is one value
 		s.values = append(s.values, Value{key, text(v.Interface()), s.config.near(key)})
+	case v.Kind() == reflect.Slice && v.IsNil():
+		s.add(key, []string{})
 	default:
 		s.add(key, hide(how, v.Interface()))
 	}
