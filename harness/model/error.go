@@ -3,7 +3,7 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -33,7 +33,7 @@ const (
 // An Error is a failed request to a model.
 type Error struct {
 	Kind       Kind
-	Provider   string
+	Provider   string // "" when it has not come to one
 	Status     int    // HTTP status, 0 without one
 	Code       string // the provider's own code
 	Message    string // the provider's sentence, or ours; no secrets
@@ -49,10 +49,13 @@ func (e *Error) Error() string {
 	if msg == "" && e.Err != nil {
 		msg = e.Err.Error()
 	}
-	if msg == "" {
-		return fmt.Sprintf("%s: %s", e.Provider, e.Kind)
+	var parts []string
+	for _, p := range []string{e.Provider, string(e.Kind), msg} {
+		if p != "" {
+			parts = append(parts, p)
+		}
 	}
-	return fmt.Sprintf("%s: %s: %s", e.Provider, e.Kind, msg)
+	return strings.Join(parts, ": ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }
