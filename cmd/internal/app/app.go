@@ -64,6 +64,9 @@ func Open(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, w := range unused(c) {
+		o.Warn(w)
+	}
 	a.finder.log = o.Log
 	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
 	a.prompts, err = prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})

@@ -12,18 +12,23 @@ import (
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
 
 // Checks returns what `lorimer doctor` looks at.
 func Checks(s config.Sources, environ []string) []doctor.Check {
 	c, warnings, err := config.Load(s)
 	all := []doctor.Check{{Name: "configuration", Look: func(context.Context) []doctor.Finding {
+		if err == nil {
+			warnings = append(warnings, unused(c)...)
+		}
 		return checkConfig(c, warnings, err)
 	}}}
 	if err != nil {
 		return all
 	}
 	return append(all,
+		doctor.Check{Name: "workspace", Look: func(context.Context) []doctor.Finding { return checkWorkspace(c) }},
 		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
 		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
 		doctor.Check{Name: "state", Look: func(context.Context) []doctor.Finding { return checkState(c) }},
@@ -43,6 +48,26 @@ func checkConfig(c *config.Config, warnings []config.Warning, err error) []docto
 	found := one(doctor.OK, "%s", c.Paths.Config)
 	if !exists(c.Paths.Config) {
 		found = one(doctor.OK, "there is no %s; the defaults hold", c.Paths.Config)
+	}
+	for _, w := range warnings {
+		found = append(found, doctor.Finding{State: doctor.Note, Text: w.String()})
+	}
+	return found
+}
+
+// checkWorkspace looks at what the current directory's own file demands.
+func checkWorkspace(c *config.Config) []doctor.Finding {
+	dir, err := os.Getwd()
+	if err != nil {
+		return one(doctor.Bad, "the current directory cannot be found: %v", err)
+	}
+	here, warnings, err := c.Within(dir)
+	if err != nil {
+		return one(doctor.Bad, "%v", err)
+	}
+	found := one(doctor.OK, "%s", dir)
+	if here.Mode != c.Mode {
+		found[0].Text += fmt.Sprintf(" allows no more than the mode %s", here.Mode)
 	}
 	for _, w := range warnings {
 		found = append(found, doctor.Finding{State: doctor.Note, Text: w.String()})
@@ -125,12 +150,11 @@ func checkState(c *config.Config) []doctor.Finding {
 }
 
 func checkShell() []doctor.Finding {
-	for _, name := range []string{"bash", "sh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return one(doctor.OK, "commands run in %s", path)
-		}
+	shell := local.Shell()
+	if _, err := exec.LookPath(shell); err != nil {
+		return one(doctor.Bad, "commands run in %s, which is missing; install a shell", shell)
 	}
-	return one(doctor.Bad, "there is no shell in PATH, so commands cannot run")
+	return one(doctor.OK, "commands run in %s", shell)
 }
 
 // checkSecrets names the variables that commands of the model do not see.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/lorimer-dev/lorimer/acp"
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -25,10 +26,25 @@ import (
 // settings reads, for each send, what it depends on.
 type settings struct{ a *App }
 
+// read returns the configuration as it is now.
+func (s *settings) read() (*config.Config, error) {
+	c, err := s.a.config.read()
+	if err != nil {
+		return nil, faulty(err)
+	}
+	return c, nil
+}
+
+// faulty makes an error of a configuration, which names file and line, one that
+// the user is told wherever it shows: each send reads the files again.
+func faulty(err error) error {
+	return &acp.Error{Code: acp.ConfigInvalid, Message: err.Error()}
+}
+
 // Freeze reads the configuration, with what the directory's own file demands,
 // and describes the chosen model.
 func (s *settings) Freeze(ctx context.Context, dir string, c harness.Choice) (harness.Snapshot, error) {
-	cfg, err := s.a.config.read()
+	cfg, err := s.read()
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
@@ -57,7 +73,7 @@ func (a *App) tighten(c *config.Config, dir string, chosen approve.Mode) (approv
 	user.Mode = string(chosen)
 	here, warnings, err := user.Within(dir)
 	if err != nil {
-		return "", nil, err
+		return "", nil, faulty(err)
 	}
 	var notices []string
 	for _, w := range warnings {
@@ -72,7 +88,7 @@ func (a *App) tighten(c *config.Config, dir string, chosen approve.Mode) (approv
 
 // Default returns the options of a new session.
 func (s *settings) Default(ctx context.Context) (harness.Choice, error) {
-	cfg, err := s.a.config.read()
+	cfg, err := s.read()
 	if err != nil {
 		return harness.Choice{}, err
 	}
@@ -82,7 +98,7 @@ func (s *settings) Default(ctx context.Context) (harness.Choice, error) {
 // Models lists what can be used without another step: the model in use, those
 // of providers whose key is there, and the built-in one.
 func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
-	cfg, err := s.a.config.read()
+	cfg, err := s.read()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +138,7 @@ type chosen struct {
 func (a *App) describe(c *config.Config, ref string) (config.Choice, model.Descriptor, error) {
 	choice, err := c.Choose(ref)
 	if err != nil {
-		return choice, model.Descriptor{}, &model.Error{Kind: model.Unavailable, Provider: "lorimer", Message: err.Error(), Err: err}
+		return choice, model.Descriptor{}, &model.Error{Kind: model.Unavailable, Message: err.Error(), Err: err}
 	}
 	switch {
 	case choice.Offline:

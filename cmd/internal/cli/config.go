@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"text/tabwriter"
 
@@ -25,6 +26,7 @@ func newConfig(g *globals) *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, v := range values {
+				v.Value = cmp.Or(v.Value, "(not set)")
 				if origin {
 					fmt.Fprintf(w, "%s\t= %s\t%s\n", v.Key, v.Value, v.Origin)
 				} else {

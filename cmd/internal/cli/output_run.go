@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
@@ -34,7 +35,7 @@ func (g progress) tell(e event.Event) {
 	case event.Notice:
 		fmt.Fprintln(g.p.Stderr, "lorimer:", e.Text)
 	case event.Retry:
-		fmt.Fprintf(g.p.Stderr, "lorimer: %s; trying again in %v\n", e.Reason, e.Wait.Round(1e8))
+		fmt.Fprintf(g.p.Stderr, "lorimer: %s; trying again in %v\n", e.Reason, e.Wait.Round(100*time.Millisecond))
 	case event.ToolCall:
 		if e.Status == event.InProgress && e.Title != "" && isTerminalWriter(g.p.Stderr) {
 			fmt.Fprintln(g.p.Stderr, "·", e.Title)
@@ -68,12 +69,23 @@ func (t *textOutput) Emit(e event.Event) error {
 	return err
 }
 
-func (t *textOutput) end(harness.Outcome, error) error {
-	if t.message == "" || t.breaks > 0 {
-		return nil
+func (t *textOutput) end(o harness.Outcome, _ error) error {
+	if t.message != "" && t.breaks == 0 {
+		if _, err := io.WriteString(t.out, "\n"); err != nil {
+			return err
+		}
 	}
-	_, err := io.WriteString(t.out, "\n")
-	return err
+	if short, ok := shortfalls[o.Stop]; ok {
+		fmt.Fprintln(t.p.Stderr, "lorimer:", short)
+	}
+	return nil
+}
+
+// shortfalls say what is missing from an answer that was given all the same.
+var shortfalls = map[harness.Stop]string{
+	harness.MaxTokens:       "the answer is cut off, since the model may write no more at once",
+	harness.MaxTurnRequests: "the turn took as many steps as one may and was ended; run it again with a smaller task",
+	harness.Refusal:         "the model declined to answer this",
 }
 
 // A summary is what the json format prints.
@@ -98,11 +110,12 @@ func usageOf(u model.Usage) *usage {
 	return &usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Known}
 }
 
+// A toolCall says of a call what is known; in a stream, what is new.
 type toolCall struct {
 	ID     string          `json:"id"`
-	Name   string          `json:"name"`
-	Title  string          `json:"title"`
-	Status event.Status    `json:"status"`
+	Name   string          `json:"name,omitempty"`
+	Title  string          `json:"title,omitempty"`
+	Status event.Status    `json:"status,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
 }
 

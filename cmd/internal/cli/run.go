@@ -11,6 +11,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
 func newRun(g *globals) *cobra.Command {
@@ -55,10 +56,21 @@ func answer(ctx context.Context, s *harness.Session, words string, out output) e
 	case o.Stop == harness.Cancelled:
 		return errors.Join(out.end(o, nil), &exitError{code: exitInterrupted})
 	case o.Unasked > 0:
-		return errors.Join(out.end(o, nil), &exitError{exitRefused, fmt.Errorf(
-			"%d of the calls needed a permission that nobody could give; --mode accept-edits or --mode auto allows more", o.Unasked)})
+		return errors.Join(out.end(o, nil), unasked(fmt.Sprintf("%d of the calls needed", o.Unasked), s.Choice().Mode))
 	}
 	return out.end(o, nil)
+}
+
+// unasked tells that nobody could be asked, and what allows more in the mode.
+func unasked(what string, m approve.Mode) error {
+	way := "--mode accept-edits or --mode auto allows more"
+	switch m {
+	case approve.AcceptEdits:
+		way = "--mode auto allows more"
+	case approve.Auto:
+		way = "this one asks in every mode, so use an editor, where you can answer"
+	}
+	return &exitError{exitRefused, fmt.Errorf("%s a permission that nobody could give; %s", what, way)}
 }
 
 // failure gives an error of a turn its exit code.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -65,6 +66,13 @@ func newTools(g *globals) *cobra.Command {
 
 // call runs one tool under the rules of the session and prints its result.
 func (g *globals) call(ctx context.Context, cmd *cobra.Command, s *harness.Session, name string, input json.RawMessage) error {
+	infos, err := s.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(infos, func(i tools.Info) bool { return i.Name == name }) {
+		return fmt.Errorf("no tool %q is offered here; \"lorimer tools list\" shows those that are", name)
+	}
 	r, err := s.Call(ctx, name, input)
 	if err != nil {
 		return err
@@ -78,7 +86,7 @@ func (g *globals) call(ctx context.Context, cmd *cobra.Command, s *harness.Sessi
 	case err != nil:
 		return err
 	case r.Refused:
-		return &exitError{code: exitRefused}
+		return unasked("the call needs", s.Choice().Mode)
 	case r.IsError:
 		return &exitError{code: exitFailed}
 	}

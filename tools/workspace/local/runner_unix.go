@@ -14,14 +14,17 @@ import (
 )
 
 // shellCommand returns the command that runs line.
-func shellCommand(line string) *exec.Cmd {
+func shellCommand(line string) *exec.Cmd { return exec.Command(Shell(), "-c", line) }
+
+// Shell returns the path of what runs commands.
+func Shell() string {
 	shell := "/bin/bash"
 	if _, err := os.Stat(shell); err != nil {
 		if shell, err = exec.LookPath("bash"); err != nil {
 			shell = "/bin/sh"
 		}
 	}
-	return exec.Command(shell, "-c", line)
+	return shell
 }
 
 func exitOf(s *os.ProcessState) workspace.Exit {
@@ -55,15 +58,21 @@ func (p processes) end(grace time.Duration) {
 }
 
 // gone waits for the end of all, at most for d.
-func (p processes) gone(d time.Duration) bool {
-	const step = 5 * time.Millisecond
-	tick := time.NewTicker(step)
-	defer tick.Stop()
-	for range d/step + 1 {
-		if !p.alive() {
+func (p processes) gone(d time.Duration) bool { return until(d, func() bool { return !p.alive() }) }
+
+// until asks until the answer is yes, at most for d, and returns the last answer.
+// To ask may take long, on a machine with many processes: it is d that counts and
+// not how often was asked, and it is asked less and less often.
+func until(d time.Duration, yes func() bool) bool {
+	end := time.Now().Add(d)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		if yes() {
 			return true
 		}
-		<-tick.C
+		left := time.Until(end)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(wait, left))
 	}
-	return !p.alive()
 }

@@ -13,10 +13,13 @@ import (
 // shellCommand returns the command that runs line. The line is handed over as
 // it is, since cmd has quoting rules of its own.
 func shellCommand(line string) *exec.Cmd {
-	cmd := exec.Command("cmd.exe")
+	cmd := exec.Command(Shell())
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + line + `"`}
 	return cmd
 }
+
+// Shell returns what runs commands.
+func Shell() string { return "cmd.exe" }
 
 // isolate keeps the console's interrupts of this process from the command.
 func isolate(cmd *exec.Cmd) {
