@@ -335,6 +335,17 @@ func TestProtectedFiles(t *testing.T) {
 			t.Error("a hook was written through a link")
 		}
 	})
+	t.Run("through a pattern", func(t *testing.T) {
+		d := newDesk(t, approve.Deny)
+		if err := os.MkdirAll(filepath.Join(d.ws, ".git", "hooks"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for line, want := range map[string]bool{"rm -rf .g*": false, "cp f .git/h*s": false, "cp f .[g]it/h?oks/": false, "touch *": true, "touch .x*": true} {
+			if v := d.decide(t, approve.Auto, tools.Executes, bash(line)); v.Allowed != want {
+				t.Errorf("%s: allowed = %v, want %v", line, v.Allowed, want)
+			}
+		}
+	})
 }
 
 func TestDirty(t *testing.T) {

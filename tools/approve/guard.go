@@ -10,6 +10,8 @@ import (
 	"github.com/lorimer-dev/lorimer/tools/shell"
 )
 
+const separator = string(filepath.Separator)
+
 // A hard is what the hard rules say of a call, in words that begin in lower
 // case. All empty is that they say nothing.
 type hard struct {
@@ -78,8 +80,10 @@ func (g guard) command(r shell.Report) hard {
 		}
 	}
 	for _, w := range r.Writes {
-		if name := g.protects(w); name != "" && h.ask == "" {
-			h.ask = protectedReason(name)
+		for _, path := range named(w) {
+			if name := g.protects(path); name != "" && h.ask == "" {
+				h.ask = protectedReason(name)
+			}
 		}
 	}
 	for _, c := range r.Git {
@@ -102,7 +106,7 @@ func (g guard) command(r shell.Report) hard {
 func (g guard) precious(path string) string {
 	for _, p := range forms(path) {
 		switch {
-		case p == folded(filepath.VolumeName(p)+string(filepath.Separator)):
+		case p == folded(filepath.VolumeName(p)+separator):
 			return "the root of the file system"
 		case slices.ContainsFunc(g.roots, func(r string) bool { return below(r, p) }):
 			return "the workspace"
@@ -145,6 +149,27 @@ func (g guard) holdsProtected(path string) bool {
 	})
 }
 
+// named returns a path and, if it is a pattern, what that names at this moment.
+// What is protected begins with a dot, so that a pattern without one need not be
+// looked up.
+func named(path string) []string {
+	pattern := filepath.Clean(path)
+	if !strings.ContainsAny(pattern, "*?[") || !strings.Contains(pattern, separator+".") {
+		return []string{path}
+	}
+	parts := strings.Split(pattern, separator)
+	hidden := func(match string) bool { // a wildcard does not stand for the first dot of a name
+		for i, name := range strings.Split(match, separator) {
+			if strings.HasPrefix(name, ".") && !strings.HasPrefix(parts[i], ".") {
+				return true
+			}
+		}
+		return false
+	}
+	matches, _ := filepath.Glob(pattern) // a malformed pattern names only itself
+	return append(slices.DeleteFunc(matches, hidden), path)
+}
+
 // forms returns an absolute path as it is written and as it is after links,
 // both folded.
 func forms(path string) []string {
@@ -154,14 +179,14 @@ func forms(path string) []string {
 // folded returns the form in which paths are compared. A dot or blank at the
 // end of a name does not count on some file systems.
 func folded(path string) string {
-	parts := strings.Split(filepath.Clean(path), string(filepath.Separator))
+	parts := strings.Split(filepath.Clean(path), separator)
 	for i, p := range parts {
 		parts[i] = strings.ToLower(strings.TrimRight(p, ". "))
 	}
-	if s := strings.Join(parts, string(filepath.Separator)); s != "" && s != filepath.VolumeName(s) {
+	if s := strings.Join(parts, separator); s != "" && s != filepath.VolumeName(s) {
 		return s
 	}
-	return filepath.VolumeName(path) + string(filepath.Separator)
+	return filepath.VolumeName(path) + separator
 }
 
 // resolve follows the links of path as far as it exists. It does not clean the
@@ -172,13 +197,13 @@ func resolve(path string) string {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return filepath.Join(real, rest)
 		}
-		i := strings.LastIndexByte(strings.TrimRight(path, string(filepath.Separator)), filepath.Separator)
+		i := strings.LastIndexByte(strings.TrimRight(path, separator), filepath.Separator)
 		if i < 0 {
 			return filepath.Join(path, rest)
 		}
 		rest = filepath.Join(path[i+1:], rest)
 		if i == 0 {
-			return string(filepath.Separator) + rest
+			return separator + rest
 		}
 		path = path[:i]
 	}
@@ -187,5 +212,5 @@ func resolve(path string) string {
 // below reports whether path is dir or in it.
 func below(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
+	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, separator))
 }
