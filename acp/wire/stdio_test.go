@@ -3,6 +3,7 @@
 package wire_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -156,6 +157,37 @@ func TestStdioWithoutAReaderIsAnError(t *testing.T) {
 	cmd.Stdin = strings.NewReader(request(1, "m"))
 	cmd.Stdout = w
 	if err := cmd.Run(); err != nil {
+		t.Errorf("agent: %v\n%s", err, stderr)
+	}
+}
+
+// R-ACP-05: an agent with nothing to do notices that nobody reads its output any
+// more, though its input stays open.
+func TestStdioLosesItsReader(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd, stderr := agent(t, "closed")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := io.WriteString(stdin, request(1, "m")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil { // it is up, and idle
+		t.Fatal(err)
+	}
+	r.Close()
+	if err := cmd.Wait(); err != nil {
 		t.Errorf("agent: %v\n%s", err, stderr)
 	}
 }

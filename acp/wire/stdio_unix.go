@@ -18,7 +18,9 @@ import (
 // the null device, so that none of them eats a byte of a request. A write to an
 // output without a reader is an error and no longer a signal.
 //
-// in has a Close that ends a Read under way. Stdio is meant for the main
+// in has a Close that ends a Read under way, and a Read ends with [ErrClosed]
+// when the reader of out is known to be gone: an agent that has nothing to say
+// would not notice otherwise. Stdio is meant for the main
 // package, which calls it once, before anything else is started.
 func Stdio() (in io.Reader, out *os.File, err error) {
 	// A signal that is ignored would stay so in every child; one that is caught
@@ -44,7 +46,7 @@ func Stdio() (in io.Reader, out *os.File, err error) {
 	if err := unix.Dup2(2, 1); err != nil {
 		return nil, nil, fmt.Errorf("replacing standard output: %w", err)
 	}
-	in, err = newInput(inFD)
+	in, err = newInput(inFD, outFD)
 	if err != nil {
 		return nil, nil, fmt.Errorf("preparing standard input: %w", err)
 	}
@@ -64,18 +66,21 @@ type input struct {
 	wake *os.File // the writing end of a pipe; its end wakes Read
 	woke *os.File // the reading end
 
-	poll [2]unix.PollFd // belongs to Read
+	poll [3]unix.PollFd // the input, woke and the output; belongs to Read
 }
 
-func newInput(fd int) (*input, error) {
+// newInput returns the input fd, which ends when the reader of the output out is
+// gone.
+func newInput(fd, out int) (*input, error) {
 	woke, wake, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	in := &input{fd: fd, wake: wake, woke: woke}
-	in.poll = [2]unix.PollFd{
+	in.poll = [3]unix.PollFd{
 		{Fd: int32(fd), Events: unix.POLLIN},
 		{Fd: int32(woke.Fd()), Events: unix.POLLIN},
+		{Fd: int32(out)}, // errors are told without being asked for
 	}
 	return in, nil
 }
@@ -84,8 +89,11 @@ func newInput(fd int) (*input, error) {
 func (in *input) Read(p []byte) (int, error) {
 	for {
 		_, err := unix.Poll(in.poll[:], -1)
-		if err == nil && in.poll[1].Revents != 0 {
+		switch {
+		case err == nil && in.poll[1].Revents != 0:
 			return 0, os.ErrClosed
+		case err == nil && lost(in.poll[2]):
+			return 0, fmt.Errorf("%w: the output has no reader", ErrClosed)
 		}
 		n := 0
 		if err == nil {
@@ -121,7 +129,11 @@ func hungUp(w io.Writer) bool {
 	err = conn.Control(func(fd uintptr) {
 		fds := []unix.PollFd{{Fd: int32(fd)}}
 		_, err := unix.Poll(fds, 0)
-		gone = err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0
+		gone = err == nil && lost(fds[0])
 	})
 	return err == nil && gone
 }
+
+// lost reports whether the other end of an output that was polled is gone. Some
+// systems cannot poll a device and say that it is invalid, which tells nothing.
+func lost(p unix.PollFd) bool { return p.Revents&(unix.POLLERR|unix.POLLHUP) != 0 }
