@@ -263,6 +263,8 @@ func TestRow192ErrorCodes(t *testing.T) {
 		modeltest.Reply{Match: "hello", Text: []string{"fine"}, Repeat: -1},
 		modeltest.Reply{Match: "refuse the key", Status: 401, Code: "invalid_api_key", Error: "Incorrect API key provided: " + key, Repeat: -1},
 		modeltest.Reply{Match: "no such model", Status: 404, Code: "model_not_found", Error: "no model for " + key, Repeat: -1},
+		modeltest.Reply{Match: "no money", Status: 402, Error: "pay first, " + key, Repeat: -1},
+		modeltest.Reply{Match: "filtered", Status: 400, Code: "content_filter", Error: "not this", Repeat: -1},
 		modeltest.Reply{Match: "bad request", Status: 400, Error: "you sent Bearer " + key, Repeat: -1},
 	)
 	tests := []struct {
@@ -277,6 +279,8 @@ func TestRow192ErrorCodes(t *testing.T) {
 		{"unreadable picture", "", nil, object{"prompt": []any{object{"type": "image", "mimeType": "image/png", "data": "%%"}}}, -32602, "INVALID_ATTACHMENT"},
 		{"key refused", "", []string{"--model", "openai/m"}, say("", "refuse the key"), -32000, "AUTH_REQUIRED"},
 		{"no such model", "", nil, say("", "no such model"), -32603, "MODEL_UNAVAILABLE"},
+		{"C018 no money", "", nil, say("", "no money"), -32603, "PROVIDER_ERROR"},
+		{"C018 content refused", "", nil, say("", "filtered"), -32603, "PROVIDER_ERROR"},
 		{"request refused", "", nil, say("", "bad request"), -32603, "PROVIDER_ERROR"},
 		{"tool order without the tool", "tool_order = [\"no_such_tool\", \"<unlisted-tools>\"]\n", nil, say("", "hello"), -32603, "PROMPT_ASSEMBLY"},
 		{"no such provider", "", []string{"--model", "nowhere/m"}, say("", "hello"), -32603, "MODEL_UNAVAILABLE"},
