@@ -11,12 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxSteps is how many schemas one check applies. A schema that refers to
-// itself in a circle, or branches without end, is given up after that.
-const maxSteps = 100_000
+const (
+	// maxWork is what one check may cost: a schema that is applied, a name that
+	// is looked for, and some bytes of a text that is compared count as one.
+	maxWork = 1 << 18
 
-// maxDepth is how deep schemas are applied inside of each other.
-const maxDepth = 500
+	maxDepth  = 500 // schemas applied inside of each other
+	maxFaults = 100 // faults of one value
+	maxPath   = 200 // bytes of [Fault.At] after which it does not grow
+
+	comparedBytes = 16 // bytes of a text that is compared
+	readBytes     = 64 // bytes of a text that is read
+	matchedSteps  = 32 // instructions that a pattern runs
+)
 
 // A Fault is something that does not fit.
 type Fault struct {
@@ -34,19 +41,57 @@ func (f Fault) String() string {
 }
 
 // Check returns what of v, a value that [Parse] decoded, does not fit, in the
-// order of the names and positions. What would take beyond all measure to
-// decide counts as fitting.
+// order of the names and positions and at most about a hundred faults. What
+// would take beyond all measure to decide, such as a schema that refers to
+// itself in a circle, counts as fitting.
 func (s *Schema) Check(v any) []Fault {
-	c := &check{}
-	return c.apply(s.root, v, "", 0)
+	c := &check{left: maxWork}
+	faults := c.apply(s.root, v, "", 0)
+	if c.over {
+		return nil
+	}
+	return faults
 }
 
 // A check counts the work of one call.
-type check struct{ steps int }
+type check struct {
+	left int
+	over bool // it was too much; what has been found out is no longer certain
+}
+
+// spend counts n units of work, and reports whether the check may go on.
+func (c *check) spend(n int) bool {
+	if n > c.left {
+		c.over = true
+	}
+	c.left -= n
+	return !c.over
+}
+
+// weight returns what it costs to look at v, apart from what is in it.
+func weight(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) / readBytes
+	case json.Number:
+		return len(v) / readBytes
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
+}
 
 // apply returns what of v, which is at the path at, does not fit n.
 func (c *check) apply(n *node, v any, at string, depth int) []Fault {
-	if c.steps++; n == nil || c.steps > maxSteps || depth > maxDepth {
+	if n == nil {
+		return nil
+	}
+	if depth > maxDepth {
+		c.over = true
+	}
+	if !c.spend(1 + weight(v)) {
 		return nil
 	}
 	if n.never {
@@ -55,13 +100,13 @@ func (c *check) apply(n *node, v any, at string, depth int) []Fault {
 	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return is(t, v) }) {
 		return []Fault{{at, fmt.Sprintf("got %s, want %s", typeOf(v), strings.Join(n.types, " or ")), true}}
 	}
-	if n.enum != nil && !slices.ContainsFunc(n.enum, func(e any) bool { return equal(e, v) }) {
-		return []Fault{{At: at, Text: "want " + list(n.enum)}}
+	if n.enum != nil && !n.enum.values[c.canonical(v)] {
+		return []Fault{{At: at, Text: n.enum.want}}
 	}
 	faults := c.apply(n.ref, v, at, depth+1)
 	switch v := v.(type) {
 	case string:
-		faults = append(faults, n.checkString(v, at)...)
+		faults = append(faults, c.text(n, v, at)...)
 	case json.Number:
 		faults = append(faults, n.checkNumber(v, at)...)
 	case []any:
@@ -69,7 +114,21 @@ func (c *check) apply(n *node, v any, at string, depth int) []Fault {
 	case map[string]any:
 		faults = append(faults, c.object(n, v, at, depth)...)
 	}
-	return append(faults, c.logic(n, v, at, depth)...)
+	faults = append(faults, c.logic(n, v, at, depth)...)
+	return faults[:min(len(faults), maxFaults)]
+}
+
+// canonical returns the canonical text of v.
+func (c *check) canonical(v any) string {
+	text := canonical(v)
+	c.spend(len(text) / comparedBytes)
+	return text
+}
+
+// matches reports whether p matches text. When that is too much to find out it
+// does not.
+func (c *check) matches(p *pattern, text string) bool {
+	return c.spend(1+len(text)*p.size/matchedSteps) && p.re.MatchString(text)
 }
 
 func (c *check) logic(n *node, v any, at string, depth int) []Fault {
@@ -87,11 +146,11 @@ func (c *check) logic(n *node, v any, at string, depth int) []Fault {
 		if fits == 0 {
 			faults = append(faults, nearest...)
 		}
-		if fits > 1 && c.steps <= maxSteps {
+		if fits > 1 {
 			faults = append(faults, Fault{At: at, Text: fmt.Sprintf("fits %d of the alternatives, want exactly one", fits)})
 		}
 	}
-	if n.not != nil && len(c.apply(n.not, v, at, depth+1)) == 0 && c.steps <= maxSteps {
+	if n.not != nil && len(c.apply(n.not, v, at, depth+1)) == 0 {
 		faults = append(faults, Fault{At: at, Text: "is what is not allowed here"})
 	}
 	if n.cond != nil {
@@ -133,10 +192,10 @@ func better(a, b []Fault, at string) bool {
 	return len(a) < len(b)
 }
 
-func (n *node) checkString(v, at string) []Fault {
+func (c *check) text(n *node, v, at string) []Fault {
 	faults := n.length.check(utf8.RuneCountInString(v), "characters", at)
-	if n.text != nil && !n.text.MatchString(v) {
-		faults = append(faults, Fault{At: at, Text: fmt.Sprintf("does not match the pattern %s", n.text)})
+	if n.text != nil && !c.matches(n.text, v) {
+		faults = append(faults, Fault{At: at, Text: "does not match the pattern " + short(n.text.re.String())})
 	}
 	return faults
 }
@@ -160,7 +219,7 @@ func (n *node) checkNumber(v json.Number, at string) []Fault {
 	var faults []Fault
 	for _, r := range rules {
 		if r.limit != nil && !r.ok(*r.limit) {
-			faults = append(faults, Fault{At: at, Text: fmt.Sprintf("got %s, want %s %v", v, r.want, *r.limit)})
+			faults = append(faults, Fault{At: at, Text: fmt.Sprintf("got %s, want %s %v", short(string(v)), r.want, *r.limit)})
 		}
 	}
 	return faults
@@ -169,6 +228,9 @@ func (n *node) checkNumber(v json.Number, at string) []Fault {
 func (c *check) array(n *node, v []any, at string, depth int) []Fault {
 	faults := n.itemCount.check(len(v), "items", at)
 	for i, item := range v {
+		if c.over || len(faults) >= maxFaults {
+			return faults
+		}
 		sub := n.items
 		if i < len(n.prefix) {
 			sub = n.prefix[i]
@@ -187,15 +249,18 @@ func (c *check) array(n *node, v []any, at string, depth int) []Fault {
 		faults = append(faults, n.matches.check(matches, "items of the required kind", at)...)
 	}
 	if n.unique {
-		faults = append(faults, unique(v, at)...)
+		faults = append(faults, c.unique(v, at)...)
 	}
 	return faults
 }
 
-func unique(v []any, at string) []Fault {
+func (c *check) unique(v []any, at string) []Fault {
 	seen := map[string]int{}
 	for i, item := range v {
-		key := canonical(item)
+		if c.over {
+			return nil
+		}
+		key := c.canonical(item)
 		if j, ok := seen[key]; ok {
 			return []Fault{{At: at, Text: fmt.Sprintf("items %d and %d are equal", j, i)}}
 		}
@@ -205,20 +270,36 @@ func unique(v []any, at string) []Fault {
 }
 
 func (c *check) object(n *node, v map[string]any, at string, depth int) []Fault {
-	faults := n.propertyCount.check(len(v), "properties", at)
-	for _, name := range n.required {
-		if _, ok := v[name]; !ok {
-			faults = append(faults, Fault{At: at, Text: fmt.Sprintf("missing property '%s'", name)})
-		}
-	}
+	faults := append(n.propertyCount.check(len(v), "properties", at), c.missing(n.required, v, at, "")...)
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		faults = append(faults, c.property(n, name, v[name], at, depth)...)
-		for _, other := range n.dependent[name] {
-			if _, ok := v[other]; !ok {
-				faults = append(faults, Fault{At: at, Text: fmt.Sprintf("missing property '%s', which '%s' needs", other, name)})
-			}
+		if c.over || len(faults) >= maxFaults {
+			return faults
 		}
+		faults = append(faults, c.property(n, name, v[name], at, depth)...)
+		faults = append(faults, c.missing(n.dependent[name], v, at, name)...)
 		faults = append(faults, c.apply(n.whenThere[name], v, at, depth+1)...)
+	}
+	return faults
+}
+
+// missing returns which of names v does not have, which the property
+// because needs if it is not "".
+func (c *check) missing(names []string, v map[string]any, at, because string) []Fault {
+	if !c.spend(len(names)) {
+		return nil
+	}
+	var faults []Fault
+	for _, name := range names {
+		if _, ok := v[name]; ok {
+			continue
+		}
+		text := fmt.Sprintf("missing property '%s'", short(name))
+		if because != "" {
+			text += fmt.Sprintf(", which '%s' needs", short(because))
+		}
+		if faults = append(faults, Fault{At: at, Text: text}); len(faults) == maxFaults {
+			break
+		}
 	}
 	return faults
 }
@@ -226,13 +307,13 @@ func (c *check) object(n *node, v map[string]any, at string, depth int) []Fault 
 func (c *check) property(n *node, name string, v any, at string, depth int) []Fault {
 	var faults []Fault
 	for _, f := range c.apply(n.names, name, at, depth+1) {
-		faults = append(faults, Fault{At: at, Text: fmt.Sprintf("the name '%s': %s", name, f.Text)})
+		faults = append(faults, Fault{At: at, Text: fmt.Sprintf("the name '%s': %s", short(name), f.Text)})
 	}
 	path := below(at, name)
 	sub, known := n.properties[name]
 	faults = append(faults, c.apply(sub, v, path, depth+1)...)
 	for _, p := range n.patterns {
-		if p.re.MatchString(name) {
+		if c.matches(p, name) {
 			known = true
 			faults = append(faults, c.apply(p.node, v, path, depth+1)...)
 		}
@@ -240,7 +321,7 @@ func (c *check) property(n *node, name string, v any, at string, depth int) []Fa
 	switch {
 	case known || n.additional == nil:
 	case n.additional.never:
-		faults = append(faults, Fault{At: at, Text: fmt.Sprintf("unknown property '%s'%s", name, n.knownNames())})
+		faults = append(faults, Fault{At: at, Text: fmt.Sprintf("unknown property '%s'%s", short(name), n.knownNames())})
 	default:
 		faults = append(faults, c.apply(n.additional, v, path, depth+1)...)
 	}
@@ -251,7 +332,11 @@ func (n *node) knownNames() string {
 	if len(n.properties) == 0 || len(n.properties) > 12 {
 		return ""
 	}
-	return ", known are " + strings.Join(slices.Sorted(maps.Keys(n.properties)), ", ")
+	names := slices.Sorted(maps.Keys(n.properties))
+	for i, name := range names {
+		names[i] = short(name)
+	}
+	return ", known are " + strings.Join(names, ", ")
 }
 
 func (b bounds) check(size int, unit, at string) []Fault {
@@ -264,9 +349,13 @@ func (b bounds) check(size int, unit, at string) []Fault {
 	return nil
 }
 
+// below returns the path of what is in the value at the path at under name.
 func below(at, name string) string {
-	if at == "" {
-		return name
+	switch {
+	case at == "":
+		return short(name)
+	case len(at) > maxPath:
+		return at
 	}
-	return at + "." + name
+	return at + "." + short(name)
 }

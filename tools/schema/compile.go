@@ -8,22 +8,42 @@ import (
 	"maps"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 )
 
+const (
+	// maxRead is how many bytes compiling reads. A part of a schema is read once
+	// for each schema that it is in.
+	maxRead = 32 << 20
+
+	// Bytes that count as read for the memory that is taken.
+	nodeCost        = 2 << 10 // by a schema
+	instructionCost = 128     // by an instruction of a pattern
+
+	maxNested  = 200  // schemas inside of each other, through references too
+	maxPattern = 1000 // bytes of a pattern; a longer one is not checked
+)
+
+var errTooMuch = errors.New("the schema is too large or too deep")
+
 // Compile reads a schema, a JSON object or a boolean. An empty text allows
-// everything. A pattern in a syntax that Go does not know is not checked, and
-// a reference that leads out of the schema is an error.
+// everything. A pattern that is very long or in a syntax that Go does not know
+// is not checked. It is an error for a reference to lead out of the schema, and
+// for a schema to be of a size or depth that no tool needs.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return &Schema{&node{}}, nil
 	}
+	c := &compiler{document: raw, done: map[string]*node{}, parts: map[string]map[string]json.RawMessage{}, left: maxRead}
+	if err := c.spend(len(raw)); err != nil {
+		return nil, err
+	}
 	if _, err := Parse(raw); err != nil {
 		return nil, fmt.Errorf("reading schema: %w", err)
 	}
-	c := &compiler{document: raw, done: map[string]*node{}}
 	root, err := c.at("#", raw)
 	if err != nil {
 		return nil, fmt.Errorf("reading schema: %w", err)
@@ -87,7 +107,18 @@ func (c *count) UnmarshalJSON(p []byte) error {
 // schemas may refer to themselves.
 type compiler struct {
 	document json.RawMessage
-	done     map[string]*node // by pointer
+	done     map[string]*node                      // by pointer
+	parts    map[string]map[string]json.RawMessage // by pointer, of what references pass
+	left     int                                   // of maxRead
+	depth    int
+}
+
+// spend counts n bytes as read.
+func (c *compiler) spend(n int) error {
+	if c.left -= n; c.left < 0 {
+		return errTooMuch
+	}
+	return nil
 }
 
 // at compiles the schema raw, which the pointer names.
@@ -95,6 +126,13 @@ func (c *compiler) at(pointer string, raw json.RawMessage) (*node, error) {
 	if n, ok := c.done[pointer]; ok {
 		return n, nil
 	}
+	if err := c.spend(len(raw) + len(pointer) + nodeCost); err != nil {
+		return nil, err
+	}
+	if c.depth++; c.depth > maxNested {
+		return nil, errTooMuch
+	}
+	defer func() { c.depth-- }()
 	n := &node{}
 	c.done[pointer] = n
 	switch text := string(bytes.TrimSpace(raw)); text {
@@ -130,35 +168,43 @@ func (c *compiler) follow(ref string) (*node, error) {
 	if n, ok := c.done["#"+fragment]; ok {
 		return n, nil
 	}
-	raw := c.document
+	raw, pointer := c.document, "#"
 	for part := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
 		if fragment == "" {
 			break
 		}
-		if raw, err = member(raw, strings.NewReplacer("~1", "/", "~0", "~").Replace(part)); err != nil {
+		members, err := c.members(pointer, raw)
+		if err != nil {
+			return nil, err
+		}
+		if raw, ok = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]; !ok {
 			return nil, fmt.Errorf("the reference %q leads nowhere", ref)
 		}
+		pointer += "/" + part
 	}
 	return c.at("#"+fragment, raw)
 }
 
-// member returns the entry key of an object or an array.
-func member(raw json.RawMessage, key string) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) == nil {
-		if v, ok := object[key]; ok {
-			return v, nil
-		}
+// members returns the entries of the object or array raw, which the pointer
+// names, by name or index.
+func (c *compiler) members(pointer string, raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if m, ok := c.parts[pointer]; ok {
+		return m, nil
 	}
-	var array []json.RawMessage
-	if err := json.Unmarshal(raw, &array); err != nil {
+	if err := c.spend(len(raw) + len(pointer)); err != nil {
 		return nil, err
 	}
-	i, err := strconv.Atoi(key)
-	if err != nil || i < 0 || i >= len(array) {
-		return nil, errors.New("no such entry")
+	m := map[string]json.RawMessage{}
+	var array []json.RawMessage
+	if json.Unmarshal(raw, &array) == nil {
+		for i, v := range array {
+			m[strconv.Itoa(i)] = v
+		}
+	} else if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, err
 	}
-	return array[i], nil
+	c.parts[pointer] = m
+	return m, nil
 }
 
 // A builder fills a node and keeps its first error.
@@ -221,27 +267,37 @@ func (b *builder) values(n *node, k *keywords) {
 		if !ok {
 			b.fail(errors.New("enum is not an array"))
 		}
-		n.enum = append([]any{}, list...)
+		n.enum = newEnum(list)
 	}
 	if len(k.Const) > 0 {
 		v, err := Parse(k.Const)
 		b.fail(err)
-		n.enum = []any{v}
+		n.enum = newEnum([]any{v})
 	}
 	n.length = limits(k.MinLength, k.MaxLength)
-	n.text = expression(k.Pattern)
+	n.text = b.expression(k.Pattern)
 }
 
 // expression compiles a pattern, or returns nil where there is none to check.
-func expression(text string) *regexp.Regexp {
-	if text == "" {
+// A short text can stand for a large program, which therefore counts.
+func (b *builder) expression(text string) *pattern {
+	if text == "" || len(text) > maxPattern || b.err != nil {
 		return nil
 	}
-	re, err := regexp.Compile(text)
+	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil // the syntax of another language
 	}
-	return re
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil
+	}
+	b.fail(b.c.spend(len(prog.Inst) * instructionCost))
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil
+	}
+	return &pattern{re: re, size: len(prog.Inst)}
 }
 
 func limits(low, high *count) bounds {
@@ -270,9 +326,10 @@ func (b *builder) object(n *node, k *keywords) {
 	for name, raw := range k.Properties {
 		n.properties[name] = b.sub(raw, "properties", name)
 	}
-	for text, raw := range k.PatternProperties {
-		if re := expression(text); re != nil {
-			n.patterns = append(n.patterns, pattern{re, b.sub(raw, "patternProperties", text)})
+	for _, text := range slices.Sorted(maps.Keys(k.PatternProperties)) {
+		if p := b.expression(text); p != nil {
+			p.node = b.sub(k.PatternProperties[text], "patternProperties", text)
+			n.patterns = append(n.patterns, p)
 		} else {
 			k.AdditionalProperties = nil // whom it concerns is not known
 		}
@@ -287,6 +344,9 @@ func (b *builder) object(n *node, k *keywords) {
 }
 
 func (b *builder) dependencies(n *node, k *keywords) {
+	if len(k.DependentRequired)+len(k.DependentSchemas)+len(k.Dependencies) == 0 {
+		return
+	}
 	n.dependent, n.whenThere = map[string][]string{}, map[string]*node{}
 	maps.Copy(n.dependent, k.DependentRequired)
 	for name, raw := range k.DependentSchemas {

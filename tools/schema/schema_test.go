@@ -3,9 +3,11 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/tools/schema"
 )
@@ -128,20 +130,129 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// A schema in a circle, or one that doubles its work at every step, ends.
+// A schema in a circle, or one that doubles its work at every step, ends, and
+// what cannot be decided fits.
 func TestEndless(t *testing.T) {
 	deep := strings.Repeat(`[`, 5000) + strings.Repeat(`]`, 5000)
 	for _, text := range []string{
 		`{"$ref":"#"}`,
+		`{"not":{"$ref":"#"}}`,
+		`{"oneOf":[{"$ref":"#"},true]}`,
 		`{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`,
 		`{"anyOf":[{"not":{"$ref":"#"}},{"oneOf":[{"$ref":"#"},{"$ref":"#"}]}]}`,
-		`{"items":{"$ref":"#"},"contains":{"$ref":"#"}}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`,
 	} {
 		for _, value := range []string{`1`, `{}`, deep} {
-			if got := check(t, text, value); len(got) > 200_000 {
-				t.Errorf("%s: %d faults", text, len(got))
+			if got := check(t, text, value); len(got) > 0 {
+				t.Errorf("%.20s under %s: %q, want no fault", value, text, got)
 			}
 		}
+	}
+	if got := check(t, `{"items":{"$ref":"#"},"contains":{"$ref":"#"}}`, deep); len(got) > 0 {
+		t.Errorf("a value beyond the depth that is looked at: %q, want no fault", got)
+	}
+}
+
+// manyOf returns n entries of a JSON array or object, %d in each its number.
+func manyOf(n int, entry string) string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = strings.ReplaceAll(entry, "%d", fmt.Sprint(i))
+	}
+	return strings.Join(entries, ",")
+}
+
+// cost fails the test if f takes more time or memory than a hostile schema may
+// have of us.
+func cost(t *testing.T, f func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f()
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 30*time.Second || used > 512 {
+		t.Errorf("took %v and %d MiB", took, used)
+	}
+}
+
+func TestCompileIsBounded(t *testing.T) {
+	nest := func(n int) string { return strings.Repeat(`{"not":`, n) + "{}" + strings.Repeat("}", n) }
+	long := strings.Repeat("x", 200_000)
+	chain := func(n int) string {
+		var s strings.Builder
+		for i := range n {
+			fmt.Fprintf(&s, `"%d":{"$ref":"#/$defs/%d"},`, i, i+1)
+		}
+		return fmt.Sprintf(`{"$ref":"#/$defs/0","$defs":{%s"%d":{}}}`, s.String(), n)
+	}
+	tests := []struct{ name, schema string }{
+		{"deep", nest(2000)},
+		{"many", `{"anyOf":[` + manyOf(20_000, "{}") + `]}`},
+		{"many below a long name", `{"properties":{"` + long + `":{"anyOf":[` + manyOf(20_000, "{}") + `]}}}`},
+		{"a chain of references", chain(600)},
+		{"large patterns", `{"allOf":[` + manyOf(100, `{"pattern":"`+strings.Repeat("(.{30}){33}", 80)+`"}`) + `]}`},
+		{"large", `{"title":"` + strings.Repeat(long, 170) + `"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cost(t, func() {
+				if _, err := schema.Compile(json.RawMessage(tt.schema)); err == nil {
+					t.Error("Compile worked")
+				}
+			})
+		})
+	}
+	for name, text := range map[string]string{
+		"100 schemas deep":         nest(100),
+		"a chain of 100":           chain(100),
+		"500 properties":           `{"properties":{` + manyOf(500, `"p%d":{"type":"string","pattern":"^[a-z]{1,20}$"}`) + `}}`,
+		"1000 references in 100 k": `{"allOf":[` + manyOf(1000, `{"$ref":"#/$defs/d%d"}`) + `],"$defs":{` + manyOf(1000, `"d%d":{"title":"`+strings.Repeat("x", 80)+`"}`) + `}}`,
+	} {
+		if _, err := schema.Compile(json.RawMessage(text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCheckIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	tests := []struct{ name, schema, value string }{
+		{"missing properties", `{"items":{"required":[` + manyOf(10_000, `"r%d"`) + `]}}`, "[" + manyOf(10_000, "{}") + "]"},
+		{"faults", `{"items":{"type":"string"}}`, "[" + manyOf(200_000, "1") + "]"},
+		{"faults below a long name", `{"additionalProperties":{"items":{"type":"string"}}}`, `{"` + long + `":[` + manyOf(100_000, "1") + `]}`},
+		{"long names", `{"required":["` + long + `"],"properties":{"` + long + `1":{}},"additionalProperties":false}`, `{` + manyOf(1000, `"b%d":1`) + `}`},
+		{"a long enum", `{"items":{"enum":[` + manyOf(10_000, `"e%d"`) + `]}}`, "[" + manyOf(10_000, `"x"`) + "]"},
+		{"large values of an enum", `{"anyOf":[` + manyOf(1000, `{"enum":[[%d]]}`) + `]}`, "[" + manyOf(20_000, "1") + "]"},
+		{"items that must differ", `{"allOf":[` + manyOf(1000, `{"uniqueItems":true}`) + `]}`, "[" + manyOf(10_000, "%d") + "]"},
+		{"patterns", `{"allOf":[` + manyOf(100, `{"pattern":"(x+x+)+y%d"}`) + `]}`, `"` + long + `"`},
+		{"patterns of names", `{"patternProperties":{` + manyOf(1000, `"x{1,50}y%d":false`) + `}}`, `{` + manyOf(1000, `"`+strings.Repeat("x", 500)+`%d":1`) + `}`},
+		{"long numbers", `{"allOf":[` + manyOf(5000, `{"minimum":%d}`) + `]}`, strings.Repeat("9", 100_000)},
+		{"alternatives with many faults", `{"anyOf":[` + manyOf(500, `{"required":[`+manyOf(300, `"r%d"`)+`]}`) + `]}`, "{}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Compile(json.RawMessage(tt.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := schema.Parse([]byte(tt.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cost(t, func() {
+				faults := s.Check(v)
+				if len(faults) > 100 {
+					t.Errorf("%d faults", len(faults))
+				}
+				for _, f := range faults {
+					if len(f.String()) > 1000 {
+						t.Errorf("a fault of %d bytes", len(f.String()))
+					}
+				}
+			})
+		})
 	}
 }
 

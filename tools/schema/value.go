@@ -5,10 +5,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxListed is how many values of an enum a fault lists.
-const maxListed = 20
+const (
+	maxListed = 20  // values of an enum that a fault lists
+	maxShown  = 100 // bytes of a name or a value that a fault repeats
+)
 
 // is reports whether v is of the type t.
 func is(t string, v any) bool {
@@ -45,10 +48,7 @@ func isInteger(v json.Number) bool {
 	return err == nil && f == math.Trunc(f)
 }
 
-// equal reports whether a and b are the same value; 1 and 1.0 are.
-func equal(a, b any) bool { return canonical(a) == canonical(b) }
-
-// canonical returns a text that is the same for equal values.
+// canonical returns a text that is the same for equal values; 1 and 1.0 are.
 func canonical(v any) string {
 	text, err := json.Marshal(normal(v))
 	if err != nil {
@@ -85,17 +85,35 @@ func normal(v any) any {
 	return v
 }
 
-// list says which values are allowed.
-func list(values []any) string {
-	texts := make([]string, 0, len(values))
-	for _, v := range values[:min(len(values), maxListed)] {
-		texts = append(texts, canonical(v))
+// newEnum returns the set of values, with the words for what is not in it.
+func newEnum(values []any) *enum {
+	e := &enum{values: make(map[string]bool, len(values))}
+	var texts []string
+	for _, v := range values {
+		text := canonical(v)
+		e.values[text] = true
+		switch {
+		case len(texts) < maxListed:
+			texts = append(texts, short(text))
+		case len(texts) == maxListed:
+			texts = append(texts, "…")
+		}
 	}
-	if len(values) > maxListed {
-		texts = append(texts, "…")
-	}
+	e.want = "want one of " + strings.Join(texts, ", ")
 	if len(texts) == 1 {
-		return texts[0]
+		e.want = "want " + texts[0]
 	}
-	return "one of " + strings.Join(texts, ", ")
+	return e
+}
+
+// short returns text as a fault repeats it.
+func short(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	n := maxShown
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
 }
