@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,46 @@ func TestSignalWhileStuck(t *testing.T) {
 	err = cmd.Wait()
 	if took := time.Since(start); cmd.ProcessState.ExitCode() != 0 || took > 6*time.Second {
 		t.Errorf("ended after %v: %v, want 0 within 5s; standard error:\n%s", took, err, stderr)
+	}
+}
+
+// A signal that comes twice, from the terminal and from a launcher that passes it
+// on, does not keep the program from ending what it has started.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	// The commands do not hear a polite signal, so that the second one finds the
+	// program waiting for them.
+	cmd, stderr := command(t, "tools", "call", "bash", `{"command":"trap '' TERM; exec >up; echo up; sleep 600; :"}`, "--mode", "auto")
+	path := filepath.Join(cmd.Dir, "up")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	up, err := os.Open(path) // waits for the command
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer up.Close()
+	if _, err := io.ReadFull(up, make([]byte, len("up\n"))); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(100 * time.Millisecond) // two that come together are one for the system
+	}
+	err = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.Len() > 0 {
+		t.Errorf("exit code %d (%v) and on standard error %q, want 130 and nothing", code, err, stderr)
+	}
+	if err := up.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(up); err != nil {
+		t.Errorf("a command has survived: %v", err)
 	}
 }
 

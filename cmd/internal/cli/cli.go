@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -77,12 +78,18 @@ func Main(p Process) int {
 	return exit.code
 }
 
-// interruptible returns a context that ends with a signal to stop. The system's
-// way to hear signals is set up beside the caller, since an editor waits for the
-// first answer; until then a signal ends the process as if there were none.
+// sameSignal is how soon after a signal another counts as the same: a launcher
+// such as npx passes on what the terminal has sent to both, and timeout sends
+// twice.
+const sameSignal = time.Second
+
+// interruptible returns a context that ends with a signal to stop. A second one
+// that is not the same ends the process at once. The system's way to hear signals
+// is set up beside the caller, since an editor waits for the first answer; until
+// then a signal ends the process as if there were none.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
-	done := make(chan struct{})
+	stopped, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		signals := make(chan os.Signal, 1)
@@ -91,11 +98,17 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		select {
 		case <-signals:
 			cancel()
-		case <-ctx.Done():
+		case <-stopped:
+			return
+		}
+		select {
+		case <-time.After(sameSignal):
+		case <-stopped:
 		}
 	}()
 	return ctx, func() {
 		cancel()
+		close(stopped)
 		<-done
 	}
 }
