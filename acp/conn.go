@@ -59,6 +59,8 @@ func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	c.closeSessions(ctx, rest)
 	switch {
+	case errors.Is(err, wire.ErrWrite):
+		return err
 	case unfinished:
 		c.o.Log.Warn().Err(err).Msg("left with requests open")
 		return nil

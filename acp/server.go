@@ -39,7 +39,8 @@ func New(o Options) *Server {
 // Serve speaks with the editor until in ends, out is closed or ctx ends. Then it
 // answers what it has accepted (R-ACP-05, R-ACP-07), closes the sessions and
 // returns; nothing of it runs afterwards. Each of these ends is a normal one and
-// no error.
+// no error. It is one if answers were lost because out could not be written,
+// though there may be a reader, such as a file on a full disk.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return newConn(s.o).serve(ctx, in, out)
 }

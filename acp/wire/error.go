@@ -20,6 +20,10 @@ var (
 	// of the output is gone, or [Conn.Serve] has ended.
 	ErrClosed = errors.New("connection is closed")
 
+	// ErrWrite comes with ErrClosed if a write failed though the output may
+	// have a reader, such as a file on a full disk: what was sent is lost.
+	ErrWrite = errors.New("output cannot be written")
+
 	// ErrEndOfInput is returned by [Conn.Call] once the peer has closed its
 	// side, since no answer can come. It is also the cause with which requests
 	// are cancelled that outlast the drain time.

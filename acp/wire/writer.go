@@ -192,6 +192,9 @@ func (w *writer) run() error {
 			return nil
 		}
 		if err := w.write(batch); err != nil {
+			if !readerGone(err) {
+				err = fmt.Errorf("%w: %w", ErrWrite, err)
+			}
 			w.fail(err)
 			return err
 		}
