@@ -17,7 +17,11 @@ func readPrompt(p object, audio bool) (harness.Input, error) {
 	if err != nil {
 		return harness.Input{}, err
 	}
-	in := harness.Input{MessageID: p.meta().text("messageId")}
+	id, err := p.ours("messageId")
+	if err != nil {
+		return harness.Input{}, err
+	}
+	in := harness.Input{MessageID: id}
 	for i, raw := range list {
 		b := block{field: fmt.Sprintf("prompt[%d]", i), audio: audio, object: members(raw)}
 		if b.object == nil {

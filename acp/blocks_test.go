@@ -105,3 +105,30 @@ func FuzzReadPrompt(f *testing.F) {
 		}
 	})
 }
+
+// A name that is no string would not keep the prompt from being run twice
+// (R-ACP-33), so it is told.
+func TestReadMessageID(t *testing.T) {
+	tests := []struct{ meta, want, wantErr string }{
+		{meta: `null`},
+		{meta: `{"messageId":"m"}`, want: ""}, // under no key of ours
+		{meta: `{"lorimer.dev":{"messageId":"m"}}`, want: "m"},
+		{meta: `{"lorimer.dev":{"messageId":null}}`},
+		{meta: `{"lorimer.dev":{"messageId":5}}`, wantErr: `_meta["lorimer.dev"].messageId must be a string`},
+	}
+	for _, tt := range tests {
+		p := members([]byte(`{"prompt":[{"type":"text","text":"x"}],"_meta":` + tt.meta + `}`))
+		in, err := readPrompt(p, false)
+		if got := told(err); got != tt.wantErr || in.MessageID != tt.want {
+			t.Errorf("%s: id %q and error %q, want %q and %q", tt.meta, in.MessageID, got, tt.want, tt.wantErr)
+		}
+	}
+}
+
+// told returns the message of an error that the client is told.
+func told(err error) string {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e.Message
+	}
+	return ""
+}

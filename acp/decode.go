@@ -76,6 +76,16 @@ func (o object) required(key string) (string, error) {
 	return "", invalid(key, "is missing")
 }
 
+// ours returns a member of our key of _meta that is a string, if it is there.
+func (o object) ours(key string) (string, error) {
+	m := o.meta()
+	s, ok := m.lookup(key)
+	if !ok && m.has(key) {
+		return "", invalid(fmt.Sprintf("_meta[%q].%s", v1.Namespace, key), "must be a string")
+	}
+	return s, nil
+}
+
 // meta returns what stands under our key of _meta. Nothing else of _meta is ever
 // looked at (R-ACP-24).
 func (o object) meta() object { return o.object("_meta").object(v1.Namespace) }

@@ -104,8 +104,8 @@ func startFailure(ctx context.Context, err error) error {
 
 func readNew(params json.RawMessage) (newParams, error) {
 	p := members(params)
-	if _, ok := p.meta().lookup("sessionId"); !ok && p.meta().has("sessionId") {
-		return newParams{}, invalid(wishField, "must be a string")
+	if _, err := p.ours("sessionId"); err != nil {
+		return newParams{}, err
 	}
 	cwd, err := p.required("cwd")
 	if err != nil {
