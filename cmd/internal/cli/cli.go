@@ -149,6 +149,8 @@ func newRoot(p Process) *cobra.Command {
 		root.CompletionOptions.DisableDefaultCmd = true
 		return root
 	}
+	root.Version = version() // of --version, which many try first
+	root.SetVersionTemplate("lorimer {{.Version}}\n")
 	root.AddCommand(
 		newRun(g), newPrompt(g), newTools(g), newConfig(g), newDoctor(g), newVersion(g),
 		newTopic("exit-codes", "What the exit codes mean"),
