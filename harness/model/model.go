@@ -10,6 +10,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -42,6 +43,26 @@ type Request struct {
 	// Temperature is sent only where the model allows one; nil is not sent.
 	Temperature *float64
 	JSON        bool // ask for a JSON object
+}
+
+// LastText returns the text of the last message, tool results included, a line
+// for each part; "" without a message.
+func (r *Request) LastText() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, p := range r.Messages[len(r.Messages)-1].Parts {
+		switch p := p.(type) {
+		case llms.TextContent:
+			parts = append(parts, p.Text)
+		case llms.ToolCallResponse:
+			parts = append(parts, p.Content)
+		case ToolResult:
+			parts = append(parts, p.Content)
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 // A Tool is a tool as the model is told of it.

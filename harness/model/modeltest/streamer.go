@@ -48,7 +48,7 @@ func (s *Streamer) Stream(ctx context.Context, req *model.Request, sink func(mod
 	s.reqs = append(s.reqs, *req)
 	s.reqs[len(s.reqs)-1].Messages = append([]llms.MessageContent(nil), req.Messages...)
 	s.mu.Unlock()
-	r, err := s.script.next(lastText(req))
+	r, err := s.script.next(req.LastText())
 	if err != nil {
 		return nil, &model.Error{Kind: model.Invalid, Provider: "modeltest", Message: err.Error()}
 	}
@@ -77,25 +77,6 @@ func (s *Streamer) GenerateContent(ctx context.Context, m []llms.MessageContent,
 // Call answers a single prompt.
 func (s *Streamer) Call(ctx context.Context, prompt string, o ...llms.CallOption) (string, error) {
 	return llms.GenerateFromSinglePrompt(ctx, s, prompt, o...)
-}
-
-// lastText is the text of the last message of req.
-func lastText(req *model.Request) string {
-	if len(req.Messages) == 0 {
-		return ""
-	}
-	var out []string
-	for _, p := range req.Messages[len(req.Messages)-1].Parts {
-		switch p := p.(type) {
-		case llms.TextContent:
-			out = append(out, p.Text)
-		case model.ToolResult:
-			out = append(out, p.Content)
-		case llms.ToolCallResponse:
-			out = append(out, p.Content)
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 // A player plays one reply to a sink.

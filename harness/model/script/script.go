@@ -79,7 +79,7 @@ func (s *Script) stream(ctx context.Context, req *model.Request, sink func(model
 
 // take returns the line for req, used once more, with ids for its calls.
 func (s *Script) take(req *model.Request) (*line, []string, error) {
-	kind, last := cmp.Or(req.Kind, mainKind), lastText(req)
+	kind, last := cmp.Or(req.Kind, mainKind), req.LastText()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lines {
@@ -102,25 +102,6 @@ func (s *Script) take(req *model.Request) (*line, []string, error) {
 		Kind: model.Invalid, Provider: provider, Final: true,
 		Message: fmt.Sprintf("no unused line of %s fits the request (kind %q, session %q, last message %q)", s.name, kind, req.Session, head(last)),
 	}
-}
-
-// lastText returns the text of the last message, tool results included.
-func lastText(req *model.Request) string {
-	if len(req.Messages) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, p := range req.Messages[len(req.Messages)-1].Parts {
-		switch p := p.(type) {
-		case llms.TextContent:
-			parts = append(parts, p.Text)
-		case llms.ToolCallResponse:
-			parts = append(parts, p.Content)
-		case model.ToolResult:
-			parts = append(parts, p.Content)
-		}
-	}
-	return strings.Join(parts, "\n")
 }
 
 // head returns the beginning of text.
