@@ -124,11 +124,7 @@ func (c Choice) model(models []model.Descriptor) Option {
 		Description: "The model that answers from the next message on",
 	}
 	for _, d := range models {
-		name := d.Name
-		if name == "" {
-			name = d.ID
-		}
-		o.Values = append(o.Values, OptionValue{Value: d.Ref(), Name: name, Description: d.Provider})
+		o.Values = append(o.Values, OptionValue{Value: d.Ref(), Name: display(d), Description: d.Provider})
 	}
 	if !o.has(c.Model) {
 		o.Values = slices.Insert(o.Values, 0, OptionValue{Value: c.Model, Name: c.Model})

@@ -201,12 +201,8 @@ func schemas(infos []tools.Info) []prompt.ToolSchema {
 	return out
 }
 
-func display(d model.Descriptor) string {
-	if d.Name != "" {
-		return d.Name
-	}
-	return d.ID
-}
+// display is the name of a model for people.
+func display(d model.Descriptor) string { return cmp.Or(d.Name, d.ID) }
 
 func wireTools(schemas []prompt.ToolSchema) ([]model.Tool, error) {
 	var out []model.Tool

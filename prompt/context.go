@@ -19,16 +19,6 @@ type Context struct {
 	Values Values // of other packages
 }
 
-// Installed reports whether the tool called name is among the tools.
-func (c Context) Installed(name string) bool {
-	for _, t := range c.Tools {
-		if t.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // A ToolSchema is a tool as the model is told of it.
 type ToolSchema struct {
 	Name        string          `json:"name"`

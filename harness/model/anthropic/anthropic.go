@@ -19,8 +19,8 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
 )
 
-// DefaultBaseURL is where a descriptor without a base URL points.
-const DefaultBaseURL = "https://api.anthropic.com"
+// defaultBaseURL is where a descriptor without a base URL points.
+const defaultBaseURL = "https://api.anthropic.com"
 
 // version is the protocol that this package speaks.
 const version = "2023-06-01"
@@ -69,7 +69,7 @@ func New(d model.Descriptor, o Options) *Client {
 
 // endpoint is the address of messages under base, which may name the version.
 func endpoint(base string) string {
-	base = strings.TrimRight(cmp.Or(base, DefaultBaseURL), "/")
+	base = strings.TrimRight(cmp.Or(base, defaultBaseURL), "/")
 	return strings.TrimSuffix(base, "/v1") + "/v1/messages"
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
 )
 
-// DefaultBaseURL is where a descriptor without a base URL points.
-const DefaultBaseURL = "https://api.openai.com/v1"
+// defaultBaseURL is where a descriptor without a base URL points.
+const defaultBaseURL = "https://api.openai.com/v1"
 
 // Options tune a client. The zero value talks without a key.
 type Options struct {
@@ -72,7 +72,7 @@ func New(d model.Descriptor, o Options) *Client {
 // already and may carry a query, as Azure's does.
 func endpoint(base string) string {
 	const path = "/chat/completions"
-	base, query, found := strings.Cut(cmp.Or(base, DefaultBaseURL), "?")
+	base, query, found := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
 	base = strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path
 	if found {
 		return base + "?" + query

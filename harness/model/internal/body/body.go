@@ -35,14 +35,14 @@ func (w *Writer) EndArray() *Writer { w.buf = append(w.buf, ']'); return w }
 // Key writes the name of a member, whose value must follow.
 func (w *Writer) Key(k string) *Writer {
 	w.comma()
-	w.buf = append(AppendString(w.buf, k), ':')
+	w.buf = append(appendString(w.buf, k), ':')
 	return w
 }
 
 // String writes s. Bytes that are not UTF-8 become U+FFFD.
 func (w *Writer) String(s string) *Writer {
 	w.comma()
-	w.buf = AppendString(w.buf, s)
+	w.buf = appendString(w.buf, s)
 	return w
 }
 
@@ -108,8 +108,8 @@ func (w *Writer) comma() {
 
 const hex = "0123456789abcdef"
 
-// AppendString appends s as a JSON string.
-func AppendString(b []byte, s string) []byte {
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
