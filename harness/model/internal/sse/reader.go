@@ -26,7 +26,8 @@ func newReader(r io.Reader) *reader {
 }
 
 // next returns the data of the next event that has some, valid until the next
-// call. Lines end in LF, CRLF or with the stream. A stream that ends inside an
+// call. Lines end in LF, CRLF or with the stream, which may begin with a byte
+// order mark. A stream that ends inside an
 // event ends with io.ErrUnexpectedEOF, one that ends between events with io.EOF;
 // data before the end of a stream counts as an event, since some servers leave
 // out the last empty line.
@@ -82,8 +83,12 @@ func (r *reader) readLine() ([]byte, error) {
 		}
 		line = r.line
 	}
+	first := r.total == 0
 	if r.total += len(line); r.total > r.maxAnswer {
 		return nil, errTooLong
+	}
+	if first {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), err

@@ -34,6 +34,7 @@ func TestReader(t *testing.T) {
 	}{
 		{"two events", "data: a\n\ndata: b\n\n", []string{"a", "b"}},
 		{"line ends of Windows", "data: a\r\n\r\ndata: b\r\n\r\n", []string{"a", "b"}},
+		{"a byte order mark", "\ufeffdata: a\n\ndata: \ufeffb\n\n", []string{"a", "\ufeffb"}},
 		{"names, ids and comments are skipped", ": hi\n\nevent: x\nid: 1\nretry: 5\ndata: a\n\n", []string{"a"}},
 		{"without a space", "data:a\n\n", []string{"a"}},
 		{"one space is dropped", "data:  a\n\n", []string{" a"}},
