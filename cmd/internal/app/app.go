@@ -35,7 +35,6 @@ type Options struct {
 	Sources config.Sources
 	Environ []string // of the process, for the commands of the model
 	Log     zerolog.Logger
-	Version string
 	Warn    func(config.Warning) // hears what has no effect in a configuration file
 }
 
@@ -111,11 +110,7 @@ func Open(o Options) (*App, error) {
 
 // Close ends the turns that run and what they started, within ctx.
 func (a *App) Close(ctx context.Context) error {
-	err := a.engine.Close(ctx)
-	if failed := a.trace.Close(); err == nil {
-		err = failed
-	}
-	return err
+	return errors.Join(a.engine.Close(ctx), a.trace.Close())
 }
 
 // Config returns the configuration as it is now.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -144,8 +145,9 @@ func checkState(c *config.Config) []doctor.Finding {
 	if err != nil {
 		return one(doctor.Bad, "%s cannot be written to; choose another directory with --state", c.Paths.State)
 	}
-	f.Close()
-	os.Remove(f.Name())
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return one(doctor.Note, "%s can be written to, but a file made there to see that did not go away: %v", c.Paths.State, err)
+	}
 	return one(doctor.OK, "%s", c.Paths.State)
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -104,9 +105,7 @@ func (g *globals) with(ctx context.Context, f func(context.Context, *app.App) er
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 		defer cancel()
-		if failed := a.Close(end); err == nil {
-			err = failed
-		}
+		err = errors.Join(err, a.Close(end))
 	}()
 	return f(ctx, a)
 }
@@ -116,7 +115,6 @@ func (g *globals) app(log *app.Log) (*app.App, error) {
 		Sources: g.sources(),
 		Environ: g.process.Environ,
 		Log:     log.Logger,
-		Version: version(),
 		Warn:    func(w config.Warning) { fmt.Fprintln(g.process.Stderr, "lorimer: warning:", w) },
 	})
 }

@@ -27,9 +27,6 @@ func Early(s Sources) (Run, error) {
 	return c.Run, nil
 }
 
-// Getenv returns a variable of the environment that c was loaded with.
-func (c *Config) Getenv(name string) string { return c.env(name) }
-
 // HasKey reports whether e can be used without another step: its key is in the
 // environment or in a file that the configuration names, or the file describes
 // it and it needs none.
