@@ -153,6 +153,7 @@ type scan struct {
 	before []hit // the last lines, for context
 	after  int   // lines of context still to come
 	found  int   // lines that match
+	size   int   // bytes of lines
 	lines  []hit
 }
 
@@ -183,6 +184,9 @@ func (s *scan) read(ctx context.Context, r *bufio.Reader) error {
 		case nil:
 		case bufio.ErrBufferFull:
 			s.number-- // the rest is still the same line
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		case io.EOF:
 			return nil
 		default:
@@ -199,14 +203,17 @@ func (s *scan) line(line []byte) (full bool) {
 	}
 	switch {
 	case at != nil:
-		s.lines = append(append(s.lines, s.before...), hit{s.number, show(line, at), true})
+		for _, h := range s.before {
+			s.keep(h)
+		}
+		s.keep(hit{s.number, show(line, at), true})
 		s.before = s.before[:0]
 		s.after = s.query.context
 		s.found++
-		return s.query.files || s.found > s.query.limit
+		return s.query.files || s.found > s.query.limit || s.size > grepMaxBytes
 	case s.after > 0:
 		s.after--
-		s.lines = append(s.lines, hit{s.number, show(line, nil), false})
+		s.keep(hit{s.number, show(line, nil), false})
 	case s.query.context > 0:
 		if len(s.before) == s.query.context {
 			s.before = append(s.before[:0], s.before[1:]...)
@@ -214,6 +221,13 @@ func (s *scan) line(line []byte) (full bool) {
 		s.before = append(s.before, hit{s.number, show(line, nil), false})
 	}
 	return false
+}
+
+// keep adds a line to those that were found. There are never many more than one
+// result may show, although files are searched ahead of it.
+func (s *scan) keep(h hit) {
+	s.size += len(h.text)
+	s.lines = append(s.lines, h)
 }
 
 // show returns a line as the result has it: plain text, and of a long line what
