@@ -37,7 +37,7 @@ type BashOptions struct {
 
 type bashInput struct {
 	Command string `json:"command"`
-	Timeout int    `json:"timeout"` // seconds
+	Timeout whole  `json:"timeout"` // seconds
 }
 
 // bashRaw is the end of a command for the client.
@@ -98,7 +98,7 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 	}
 	limit := bashTimeout
 	if in.Timeout > 0 {
-		limit = min(time.Duration(in.Timeout)*time.Second, bashMaxTimeout)
+		limit = time.Duration(min(in.Timeout, whole(bashMaxTimeout/time.Second))) * time.Second
 	}
 	out := newCapture(b.o, call.Output)
 	exit, err := b.runner.Run(ctx, Command{

@@ -20,6 +20,8 @@ var globDescription string
 var globSchema []byte
 
 const (
+	maxAlternatives = 1000 // that the braces of a pattern stand for
+
 	globLimit    = 500
 	globMaxBytes = 64 << 10 // of paths in a result
 )
@@ -27,7 +29,7 @@ const (
 type globInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path"`
-	Limit   int    `json:"limit"`
+	Limit   whole  `json:"limit"`
 }
 
 type glob struct{ fs FS }
@@ -39,7 +41,7 @@ func NewGlob(fsys FS) tools.Tool {
 		Name:        "glob",
 		Description: globDescription,
 		Schema:      globSchema,
-		Verb:        "looking for files {pattern} in {path}",
+		Verb:        "looking for files {pattern}",
 		Kind:        tools.KindSearch,
 		Effect:      tools.Reads,
 	}, g.plan, g.run)
@@ -53,7 +55,7 @@ func (g glob) plan(_ context.Context, in globInput) (tools.Plan, error) {
 	if _, err := g.fs.Resolve(start); err != nil {
 		return tools.Plan{}, trouble(start, err)
 	}
-	return tools.Plan{Effect: tools.Reads}, nil
+	return tools.Plan{Title: searchTitle("looking for files {pattern}", in.Pattern, in.Path), Effect: tools.Reads}, nil
 }
 
 // split returns the directory to start in and the pattern from there. The part
@@ -84,7 +86,7 @@ func (g glob) run(ctx context.Context, in globInput, _ tools.Call) (tools.Result
 	if err != nil {
 		return told(err)
 	}
-	limit := cmp.Or(in.Limit, globLimit)
+	limit := int(cmp.Or(in.Limit, globLimit))
 	var list strings.Builder
 	shown, total := 0, 0
 	missed, err := walk(ctx, g.fs, dir, func(f found) error {
@@ -150,7 +152,35 @@ func newMatcher(pattern string) (matcher, error) {
 	if m.pattern == "" || !doublestar.ValidatePattern(m.pattern) {
 		return m, tools.Publicf("%q is not a pattern; brackets and braces must be closed, and a backslash makes a character literal", tools.Line(pattern, maxName))
 	}
+	if alternatives(m.pattern) > maxAlternatives {
+		return m, tools.Publicf("the braces of %q stand for more than %d patterns; use fewer of them", tools.Line(pattern, maxName), maxAlternatives)
+	}
 	return m, nil
+}
+
+// alternatives returns how many patterns the braces of pattern stand for at
+// most, or something above maxAlternatives. Matching may try each of them.
+func alternatives(pattern string) int {
+	var open []int // the choices in each brace that is not closed
+	n := 1
+	for i := 0; i < len(pattern) && n <= maxAlternatives; i++ {
+		switch last := len(open) - 1; pattern[i] {
+		case '\\':
+			i++
+		case '{':
+			open = append(open, 1)
+		case ',':
+			if last >= 0 {
+				open[last]++
+			}
+		case '}':
+			if last >= 0 {
+				n *= min(open[last], maxAlternatives+1)
+				open = open[:last]
+			}
+		}
+	}
+	return n
 }
 
 func (m matcher) matches(rel string) bool {

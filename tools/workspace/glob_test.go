@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,6 +63,8 @@ func TestGlob(t *testing.T) {
 		{"an absolute pattern", []any{"pattern", filepath.Join(fsys.Dir(), "docs", "*.md")}, "docs/read.md"},
 		{"the pattern of a file", []any{"pattern", "docs/read.md"}, "docs/read.md"},
 		{"rules above the start hold", []any{"pattern", "*.go", "path", "./a/"}, "a/b/y_test.go a/x.go"},
+		{"braces that are literal", []any{"pattern", `{main,\{\,a}.go`}, "main.go"},
+		{"a limit with a fraction of nothing", []any{"pattern", "*.go", "limit", json.Number("5e2")}, "a-b.go a.go a/b/y_test.go a/x.go excluded/nested/f.go main.go"},
 		{"limit", []any{"pattern", "*.go", "limit", 2}, "a-b.go a.go [2 of 6 files shown; narrow the pattern, or give a path, to see the others]"},
 	}
 	for _, tt := range tests {
@@ -83,6 +86,8 @@ func TestGlobErrors(t *testing.T) {
 		want  string // in the error
 	}{
 		{"a broken pattern", []any{"pattern", "a["}, "not a pattern"},
+		{"braces without end", []any{"pattern", strings.Repeat("{a,a}", 30) + "b"}, "stand for more than 1000 patterns"},
+		{"braces in braces", []any{"pattern", strings.Repeat("{a,{b,c},", 12) + "d" + strings.Repeat("}", 12)}, "stand for more than 1000 patterns"},
 		{"outside", []any{"pattern", "*", "path", "../"}, "outside the workspace"},
 		{"outside by the pattern", []any{"pattern", "../**/*.go"}, "outside the workspace"},
 		{"outside by an absolute pattern", []any{"pattern", "/etc/*"}, "outside the workspace"},
@@ -189,12 +194,12 @@ func TestGlobCancelled(t *testing.T) {
 	}
 }
 
-// largeTree makes n files in n/40 directories, among them ignored ones, with 40
-// lines in each.
-func largeTree(t testing.TB, n int) *local.FS {
+// largeTree makes n files in n/40 directories, among them ignored ones, with
+// that many lines in each and one more.
+func largeTree(t testing.TB, n, lines int) *local.FS {
 	t.Helper()
 	var text strings.Builder
-	for i := range 40 {
+	for i := range lines {
 		fmt.Fprintf(&text, "	value%d := compute(%d) // a line of a program, as long as they are\n", i, i)
 	}
 	files := map[string]string{".gitignore": "ignored/\n*.o\n"}
@@ -216,7 +221,7 @@ func TestLargeTree(t *testing.T) {
 		t.Skip("makes 20,000 files")
 	}
 	const n = 20_000
-	fsys := largeTree(t, n)
+	fsys := largeTree(t, n, 4)
 	t.Run("glob counts all and lists some, in order", func(t *testing.T) {
 		got := call(t, workspace.NewGlob(fsys), "pattern", "**/*.go").Text
 		lines := strings.Split(got, "\n")
@@ -231,7 +236,7 @@ func TestLargeTree(t *testing.T) {
 	})
 	t.Run("grep finds one line among all", func(t *testing.T) {
 		got := call(t, workspace.NewGrep(fsys), "pattern", "needle19998$").Text
-		if want := "src/pkg49/mod9/file19998.go:41:needle19998"; got != want {
+		if want := "src/pkg49/mod9/file19998.go:5:needle19998"; got != want {
 			t.Errorf("grep = %q, want %q", got, want)
 		}
 	})
@@ -250,14 +255,14 @@ func TestLargeTree(t *testing.T) {
 }
 
 func BenchmarkGlob(b *testing.B) {
-	tool := workspace.NewGlob(largeTree(b, 20_000))
+	tool := workspace.NewGlob(largeTree(b, 20_000, 40))
 	for b.Loop() {
 		call(b, tool, "pattern", "**/*.go")
 	}
 }
 
 func BenchmarkGrep(b *testing.B) {
-	tool := workspace.NewGrep(largeTree(b, 20_000))
+	tool := workspace.NewGrep(largeTree(b, 20_000, 40))
 	for name, pattern := range map[string]string{"literal": "needle19998", "expression": `nee\w+19998$`, "class": `[a-z]+dle19998`} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

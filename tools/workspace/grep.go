@@ -31,9 +31,9 @@ type grepInput struct {
 	Path       string `json:"path"`
 	Glob       string `json:"glob"`
 	IgnoreCase bool   `json:"ignore_case"`
-	Context    int    `json:"context"`
+	Context    whole  `json:"context"`
 	FilesOnly  bool   `json:"files_only"`
-	Limit      int    `json:"limit"`
+	Limit      whole  `json:"limit"`
 }
 
 type grep struct{ fs FS }
@@ -45,7 +45,7 @@ func NewGrep(fsys FS) tools.Tool {
 		Name:        "grep",
 		Description: grepDescription,
 		Schema:      grepSchema,
-		Verb:        "searching for {pattern} in {path}",
+		Verb:        "searching for {pattern}",
 		Kind:        tools.KindSearch,
 		Effect:      tools.Reads,
 	}, g.plan, g.run)
@@ -60,7 +60,7 @@ func (g grep) plan(ctx context.Context, in grepInput) (tools.Plan, error) {
 	if err != nil {
 		return tools.Plan{}, trouble(name, err)
 	}
-	p := tools.Plan{Effect: tools.Reads}
+	p := tools.Plan{Title: searchTitle("searching for {pattern}", in.Pattern, in.Path), Effect: tools.Reads}
 	if info, err := g.fs.Stat(ctx, real); err == nil && !info.IsDir() {
 		p.Locations = []tools.Location{{Path: real}}
 		p.Caution = caution(name, real)
@@ -112,7 +112,7 @@ type query struct {
 }
 
 func newQuery(in grepInput) (query, error) {
-	q := query{context: in.Context, files: in.FilesOnly, limit: cmp.Or(in.Limit, grepLimit)}
+	q := query{context: int(in.Context), files: in.FilesOnly, limit: int(cmp.Or(in.Limit, grepLimit))}
 	expr := in.Pattern
 	if in.IgnoreCase {
 		expr = "(?i)" + expr
@@ -166,7 +166,6 @@ type report struct {
 	list    strings.Builder
 	count   int // matching lines, or files
 	full    bool
-	binary  int
 	failed  int      // files and directories that could not be read
 	secrets []string // not searched
 	hidden  int      // as secrets, all of them
@@ -174,10 +173,7 @@ type report struct {
 
 // add takes what was found in one file. After errFull it must not be called.
 func (r *report) add(h hits) error {
-	switch {
-	case h.binary:
-		r.binary++
-	case h.failed:
+	if h.failed {
 		r.failed++
 	}
 	if len(h.lines) == 0 {

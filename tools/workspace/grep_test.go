@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,6 +44,7 @@ func TestGrep(t *testing.T) {
 		{"context that touches is one piece", []any{"pattern", "two|four", "path", "b/d.txt", "context", 1}, "b/d.txt-1-one\nb/d.txt:2:two\nb/d.txt-3-three\nb/d.txt:4:four\nb/d.txt-5-five"},
 		{"files only", []any{"pattern", "one", "files_only", true}, "b/c.go\nb/d.txt\nesc.txt\nlatin.txt\nmarked.txt\nutf16.txt"},
 		{"limit", []any{"pattern", "one", "path", "b", "limit", 1}, "b/c.go:2:// one line\n[stopped after 1 matching lines, there are more; narrow the pattern, the path or the glob]"},
+		{"numbers with a fraction of nothing", []any{"pattern", "two", "path", "b", "limit", json.Number("1.0"), "context", json.Number("1.0")}, "b/d.txt-1-one\nb/d.txt:2:two\nb/d.txt-3-three"},
 		{"a limit that is just enough", []any{"pattern", "one", "path", "b/d.txt", "limit", 2}, "b/d.txt:1:one\nb/d.txt:8:one"},
 		{"no match", []any{"pattern", "nowhere"}, "No match."},
 		{"bytes that are not UTF-8", []any{"pattern", "one", "path", "latin.txt"}, "latin.txt:1:gr\ufffd\ufffde one"},
