@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/workspace/edit"
@@ -94,13 +93,8 @@ func shorten(text []byte) string {
 	if len(text) <= maxHunk {
 		return strings.ToValidUTF8(string(text), "�")
 	}
-	text = text[:maxHunk]
-	if nl := bytes.LastIndexByte(text, '\n'); nl >= 0 {
+	if nl := bytes.LastIndexByte(text[:maxHunk], '\n'); nl >= 0 {
 		return strings.ToValidUTF8(string(text[:nl+1]), "�") + tooLong
 	}
-	n := len(text)
-	for n > 0 && !utf8.RuneStart(text[n-1]) {
-		n--
-	}
-	return strings.ToValidUTF8(string(text[:max(n-1, 0)]), "�") + "\n" + tooLong
+	return strings.ToValidUTF8(string(cutRunes(text, maxHunk)), "�") + "\n" + tooLong
 }

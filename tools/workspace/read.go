@@ -164,7 +164,7 @@ func (s *source) showBinary(name string) (tools.Result, error) {
 	if mime == "" {
 		return tools.Result{Text: fmt.Sprintf("(%s is a binary file of %d bytes; it is not shown)", shown, s.size)}, nil
 	}
-	if s.size > maxImage {
+	if s.whole == nil || s.size > maxImage {
 		return tools.Failf("%s is an image of %d bytes; at most %d can be looked at: make a smaller copy first", shown, s.size, maxImage), nil
 	}
 	return tools.Result{
