@@ -97,6 +97,11 @@ func (e *editor) revise(ctx context.Context, in editInput) (revision, error) {
 		edits[i] = edit.Edit{Old: strings.TrimPrefix(ed.Old, "\ufeff"), New: strings.TrimPrefix(ed.New, "\ufeff"), All: ed.All}
 	}
 	text, changes, err := edit.Apply(doc.text, edits)
+	if err != nil && caution(in.Path, r.real) != "" && e.seen.Look(r.real, r.old) != Same {
+		// The fault may quote what nobody has allowed the model to read (C135).
+		return r, tools.Publicf("%s was left untouched: the edits do not fit what it holds; read it first, which the user has to allow",
+			tools.Line(in.Path, maxName))
+	}
 	if err != nil {
 		return r, tools.Publicf("%s was left untouched:\n%w", tools.Line(in.Path, maxName), err)
 	}

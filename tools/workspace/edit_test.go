@@ -77,6 +77,19 @@ func TestEditRefuses(t *testing.T) {
 	k.holds(t, "binary", "a\x00b")
 }
 
+// C135: what does not fit a file of secrets tells nothing of it, until the model
+// may read it.
+func TestEditKeepsSecrets(t *testing.T) {
+	k := newKit(t)
+	k.put(t, ".env", "A=1\nKEY=hidden\n")
+	in := args{"path": ".env", "edits": edits("A=1\nKEY=x", "y")}
+	if _, res := k.call(t, "edit", in); !res.IsError || strings.Contains(res.Text, "hidden") {
+		t.Errorf("result = %+v, want a failure that keeps the secret", res)
+	}
+	k.ok(t, "read", args{"path": ".env"})
+	k.fails(t, "edit", in, "KEY=hidden")
+}
+
 // C061: an edit works on what the file holds, and tells of a change.
 func TestEditAfterChange(t *testing.T) {
 	k := newKit(t)
