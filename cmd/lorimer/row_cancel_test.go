@@ -397,7 +397,9 @@ func TestRow181CancelAtOnce(t *testing.T) {
 	for _, way := range []string{"session/cancel", "$/cancel_request"} {
 		t.Run("C028 "+way, func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, `{"match": {"contains": "hang"}, "text": "never comes", "delay_ms": 3600000, "repeat": true}`+"\n"+always)
+			// A prompt that was stored before its cancel came is sent along with the next.
+			e := edit(t, `{"match": {"contains": "next"}, "text": "fine"}`+"\n"+
+				`{"match": {"contains": "hang"}, "text": "never comes", "delay_ms": 3600000, "repeat": true}`)
 			s := e.open(nil)
 			e.notify("session/cancel", object{"sessionId": s})
 			var ids []int
