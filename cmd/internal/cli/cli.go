@@ -172,6 +172,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 				return usagef("no help for %q; try \"lorimer help\"", strings.Join(args, " "))
 			}
 			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
 			return c.Help()
 		},
 	}
