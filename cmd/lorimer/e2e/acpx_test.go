@@ -53,9 +53,9 @@ func TestRow232OfflineThroughAcpx(t *testing.T) {
 				t.Errorf("notes.txt = %q", got)
 			}
 		}},
-		{name: "think", prompt: "think about horses", want: "horses"},
-		{name: "stream words", prompt: "stream 30 words", want: "30"},
-		{name: "what is not offered is said", prompt: "search the web for bridles", want: "not"},
+		{name: "think", prompt: "think about horses", want: "thoughts about horses"},
+		{name: "stream words", prompt: "stream 30 words", want: "word29 word30"},
+		{name: "what is not offered is said", prompt: "search the web for bridles", want: "not offered here"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
