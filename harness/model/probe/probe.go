@@ -55,10 +55,10 @@ type Model struct {
 // Ollama, LM Studio, llama.cpp. Of the models of a server one that calls tools
 // comes first, then one that is loaded, then the server's own order.
 func Local(ctx context.Context, o Options) []Found {
-	transport := &http.Transport{DialContext: (&net.Dialer{Control: onlyLoopback}).DialContext}
-	defer transport.CloseIdleConnections()
+	direct := newTransport()
+	defer direct.CloseIdleConnections()
 	c := client{http.Client{
-		Transport:     transport,
+		Transport:     direct,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	servers := []struct {
@@ -84,6 +84,11 @@ func Local(ctx context.Context, o Options) []Found {
 	}
 	wg.Wait()
 	return slices.DeleteFunc(found, func(f Found) bool { return f.Provider == "" })
+}
+
+// newTransport returns one that reaches this machine alone, and no proxy.
+func newTransport() *http.Transport {
+	return &http.Transport{DialContext: (&net.Dialer{Control: onlyLoopback}).DialContext}
 }
 
 // preferred orders models by what makes them the better choice.
