@@ -1,9 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,8 +133,27 @@ func checkModel(ctx context.Context, c *config.Config) []doctor.Finding {
 		if _, err := c.Key(ctx, choice.Endpoint.Name); err != nil {
 			found = append(found, one(doctor.Bad, "%v", err)...)
 		}
+		if e := choice.Endpoint; e.Local && !answers(ctx, e.BaseURL) {
+			found = append(found, one(doctor.Bad, "nothing answers at %s; start the server of %s, or choose another model", e.BaseURL, e.Title)...)
+		}
 	}
 	return found
+}
+
+// answers reports whether something listens at an address of this machine.
+func answers(ctx context.Context, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
 }
 
 // checkState looks whether the state directory, or the nearest one above it
