@@ -95,6 +95,10 @@ func (c *conn) closeSessions(ctx context.Context, limit time.Duration) {
 // Admit implements [wire.Handler]. It notes which session a request is about,
 // since that may have changed by the time it is served.
 func (c *conn) Admit(r *wire.Request) string {
+	id := sessionID(r.Params)
+	if r.Method == acpsdk.AgentMethodSessionNew {
+		id = wishedID(r.Params)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Method == acpsdk.AgentMethodInitialize {
@@ -105,10 +109,9 @@ func (c *conn) Admit(r *wire.Request) string {
 		c.admitted[r] = admission{err: wire.InvalidRequest("%.100s came before initialize; send initialize first", r.Method)}
 		return ""
 	}
-	id := sessionID(r.Params)
 	switch r.Method {
 	case acpsdk.AgentMethodSessionNew:
-		s := c.reserve(wishedID(r.Params))
+		s := c.reserve(id)
 		c.admitted[r] = admission{s: s}
 		return s.id
 	case acpsdk.AgentMethodSessionPrompt:
@@ -137,9 +140,10 @@ func (c *conn) Notify(method string, params json.RawMessage) {
 	if method != acpsdk.AgentMethodSessionCancel {
 		return
 	}
+	id := sessionID(params)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.sessions[sessionID(params)]; s != nil {
+	if s := c.sessions[id]; s != nil {
 		cancelTurns(s.turns)
 	}
 }
