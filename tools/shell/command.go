@@ -27,8 +27,12 @@ var (
 
 func isShell(name string) bool { return slices.Contains(shells, name) }
 
-// run reads one simple command; words[0] is the program.
+// run reads one simple command; words[0] is the program. A command that runs
+// another has it among its words, which count anew.
 func (r *reader) run(words []string) {
+	if !r.spend(len(words)) {
+		return
+	}
 	r.touch(words)
 	switch n := name(words[0]); {
 	case n == "xargs" || n == "parallel":
@@ -201,7 +205,7 @@ func (r *reader) find(args []string) {
 			for _, f := range found {
 				words := []string{"env"}
 				for _, w := range command {
-					words = append(words, strings.ReplaceAll(w, "{}", f))
+					words = append(words, r.filled(w, f))
 				}
 				r.run(words)
 			}
@@ -212,6 +216,15 @@ func (r *reader) find(args []string) {
 			r.delete(s)
 		}
 	}
+}
+
+// filled returns a word of the command of find with the found file in it.
+func (r *reader) filled(word, file string) string {
+	n := strings.Count(word, "{}")
+	if size := len(word) + n*len(file); size > maxValue || n > 0 && !r.spend(size/perUnit) {
+		return string(unknown)
+	}
+	return strings.ReplaceAll(word, "{}", file)
 }
 
 // findStarts parts the arguments of find into where it starts and what it looks

@@ -293,7 +293,7 @@ func (r *reader) assign(a *syntax.Assign) {
 }
 
 func (r *reader) set(name, value string) {
-	if strings.ContainsRune(value, unknown) {
+	if strings.ContainsRune(value, unknown) || len(value) > maxValue {
 		delete(r.vars, name)
 		return
 	}

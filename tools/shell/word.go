@@ -99,6 +99,9 @@ func (r *reader) value(w *syntax.Word) string {
 func (r *reader) spelled(w *syntax.Word) string {
 	var s strings.Builder
 	for i, p := range w.Parts {
+		if s.Len() > maxValue {
+			break
+		}
 		switch p := p.(type) {
 		case *syntax.Lit:
 			if i == 0 {
