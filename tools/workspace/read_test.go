@@ -44,6 +44,8 @@ func TestRead(t *testing.T) {
 		{"UTF-16 little endian", "\xff\xfea\x00\n\x00\xe9\x00\n\x00", nil, "1\ta\n2\té\n\n(the file is UTF-16 (little endian), shown as UTF-8; edit and write keep that)\n"},
 		{"UTF-16 big endian", "\xfe\xff\x00a\x00\n", nil, "1\ta\n\n(the file is UTF-16 (big endian), shown as UTF-8; edit and write keep that)\n"},
 		{"an East Asian encoding", "x\n\xd6\xd0\xce\xc4\n", nil, "1\tx\n2\t�\n\n(some bytes are not UTF-8 and shown as �, 1 times; the file is in an East Asian encoding such as GB18030, Big5 or Shift_JIS; edit keeps them)\n"},
+		{"Shift_JIS, whose second bytes may be letters", "\x93\xfa\x96\x7b\n", nil, "1\t�{\n\n(some bytes are not UTF-8 and shown as �, 1 times; the file is in an East Asian encoding such as GB18030, Big5 or Shift_JIS; edit keeps them)\n"},
+		{"a western encoding with a letter behind the accent", "gr\xfcn, sch\xf6n\n", nil, "1\tgr�n, sch�n\n\n(some bytes are not UTF-8 and shown as �, 2 times; the file is in a single-byte encoding such as Windows-1252 or ISO-8859-1; edit keeps them)\n"},
 		{"a western encoding", "caf\xe9\n", nil, "1\tcaf�\n\n(some bytes are not UTF-8 and shown as �, 1 times; the file is in a single-byte encoding such as Windows-1252 or ISO-8859-1; edit keeps them)\n"},
 		{"binary", "\x7fELF\x00\x01", nil, "(f is a binary file of 6 bytes; it is not shown)\n"},
 		{"bytes", "abcdef", args{"byte_offset": 2, "byte_limit": 3}, "cde\n\n(bytes 2-4; go on with byte_offset 5)\n"},

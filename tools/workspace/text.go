@@ -160,17 +160,29 @@ func foreign(text []byte) bool {
 }
 
 // legacy names the encoding of text that is not UTF-8, as far as its bytes
-// tell.
+// tell. Where two bytes make a character, the second is more often than not
+// outside ASCII too; in a western encoding a letter with an accent stands among
+// those without.
 func legacy(text []byte) string {
+	const western = "a single-byte encoding such as Windows-1252 or ISO-8859-1"
+	high, mixed := 0, 0 // pairs, by their second byte
 	for len(text) > 0 {
 		if text[0] < utf8.RuneSelf {
 			text = text[1:]
 			continue
 		}
 		if len(text) < 2 || text[0] == 0x80 || text[0] == 0xff || text[1] < 0x40 || text[1] == 0x7f {
-			return "a single-byte encoding such as Windows-1252 or ISO-8859-1"
+			return western
+		}
+		if text[1] < utf8.RuneSelf {
+			mixed++
+		} else {
+			high++
 		}
 		text = text[2:]
+	}
+	if mixed > high {
+		return western
 	}
 	return "an East Asian encoding such as GB18030, Big5 or Shift_JIS"
 }
