@@ -159,7 +159,13 @@ func usage(req *model.Request, r *model.Reply) model.Usage {
 	return u
 }
 
-func words(s string) int { return len(strings.Fields(s)) }
+func words(s string) int {
+	n := 0
+	for range strings.FieldsSeq(s) {
+		n++
+	}
+	return n
+}
 
 func firstReasoning(parts []llms.ContentPart) (string, bool) {
 	for _, p := range parts {

@@ -10,6 +10,14 @@ import (
 // maxWords bounds the request to stream words.
 const maxWords = 100_000
 
+// maxLook is how many bytes of lines are compared with the forms. A message of
+// many megabytes has to be passed over as soon as one of a few words, since what
+// cancels a turn waits for the model.
+const maxLook = 64 << 10
+
+// maxDate is how much of the end of a message may be the line with the date.
+const maxDate = 4 << 10
+
 // A command is a request that has been understood.
 type command struct {
 	verb    string // list, read, find, run, write, edit, fetch, search, call, plan, think, stream, help
@@ -82,8 +90,8 @@ var dateLine = sync.OnceValue(func() *regexp.Regexp {
 // it is passed over: notes before, the date after, and material in a fence or a
 // pair of tags, which is data and asks for nothing.
 func parse(message string) (command, bool) {
-	message = dateLine().ReplaceAllString("\n"+strings.ReplaceAll(message, "\r\n", "\n"), "")
-	lines := strings.Split(message, "\n")
+	lines := strings.Split(withoutDate("\n"+strings.ReplaceAll(message, "\r\n", "\n")), "\n")
+	left := maxLook
 	end := "" // of the material that the line is in
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
@@ -105,6 +113,9 @@ func parse(message string) (command, bool) {
 			}
 			continue
 		}
+		if left -= len(line); left < 0 {
+			break
+		}
 		for _, f := range forms() {
 			if m := f.re.FindStringSubmatch(sentence(line, f.verb)); m != nil {
 				return f.command(m, strings.Join(lines[i+1:], "\n")), true
@@ -112,6 +123,15 @@ func parse(message string) (command, bool) {
 		}
 	}
 	return command{}, false
+}
+
+// withoutDate drops the line with the date from the end of a message.
+func withoutDate(message string) string {
+	tail := max(0, len(message)-maxDate)
+	if at := dateLine().FindStringIndex(message[tail:]); at != nil {
+		return message[:tail+at[0]]
+	}
+	return message
 }
 
 // sentence drops the mark at the end of a sentence, where it cannot be part of

@@ -85,6 +85,30 @@ func TestParseGoesOnAfterALink(t *testing.T) { // a tag that closes itself holds
 	}
 }
 
+// A message of any size is passed over in no time; what it encloses costs
+// nothing.
+func TestParseLooksAtSoMuch(t *testing.T) {
+	const request = "\nread a.txt"
+	long := strings.Repeat("hello there\n", maxLook/len("hello there\n"))
+	tests := []struct {
+		name, message string
+		want          bool
+	}{
+		{"behind much text", long + request, true},
+		{"behind too much text", long + long + request, false},
+		{"behind a line that is too long", strings.Repeat("x", maxLook+1) + request, false},
+		{"behind much material", "```\n" + long + long + "```" + request, true},
+		{"with a date behind much text", long + request + "\n\nNow: Monday, November 30, 2026 at 9:05 AM UTC", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, ok := parse(tt.message); ok != tt.want || ok && got.subject != "a.txt" {
+				t.Errorf("parse = %+v, %v, want %v", got, ok, tt.want)
+			}
+		})
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("edit a: replace b with c")
 	f.Add("write x:\n```\n\n```")
