@@ -89,7 +89,8 @@ func TestParseGoesOnAfterALink(t *testing.T) { // a tag that closes itself holds
 // nothing.
 func TestParseLooksAtSoMuch(t *testing.T) {
 	const request = "\nread a.txt"
-	long := strings.Repeat("hello there\n", maxLook/len("hello there\n"))
+	line := strings.Repeat("hello there ", 100) + "\n"
+	long := strings.Repeat(line, maxLook/len(line))
 	tests := []struct {
 		name, message string
 		want          bool
