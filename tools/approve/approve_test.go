@@ -242,6 +242,7 @@ func TestHardRules(t *testing.T) {
 		"rm -rf *", "rm -rf ..", "rm -rf ../..", "rm -rf {ws}", "rm -rf {ws}/../ws/", "rm -rf {home}/src", "rm -rf {home}/SRC", "ls; rm -rf .", "ls && rm -rf ~",
 		"ls | rm -rf /", "echo $(rm -rf /)", "echo `rm -rf /`", "sudo rm -rf /", "env A=b nohup rm -rf /", "sh -c 'rm -rf .'", "find . -delete",
 		"cd .. && rm -rf ws", "ls | xargs rm -rf .", "rm -rf {link}/", "rm -rf {link}/../ws",
+		"rm -rf ../w*", "rm -rf ../[w]s/", "rm -rf {home}/s?c",
 	}
 	for _, line := range refused {
 		t.Run("C043 "+line, func(t *testing.T) {
@@ -254,6 +255,14 @@ func TestHardRules(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a deletion is refused whatever else is asked about", func(t *testing.T) {
+		d := newDesk(t, approve.AllowOnce)
+		p := bash("rm -rf .")
+		p.Locations = []tools.Location{{Path: filepath.Join(d.ws, ".envrc")}}
+		if v := d.decide(t, approve.Auto, tools.Executes, p); v.Refused != approve.ByRule {
+			t.Errorf("%+v, want a refusal by rule", v)
+		}
+	})
 	asked := []string{
 		"echo x > .git/hooks/pre-commit", "echo x >> .GIT/Hooks/post-merge", "cp a .git/config", "git config core.hooksPath x", "rm -rf .git",
 		"echo x >> ~/.bashrc", "tee ~/.zshrc < f", "sed -i s/a/b/ .vscode/tasks.json", "cp s .vscode/settings.json", "mv a .envrc", "touch .idea/x.xml",
@@ -280,7 +289,7 @@ func TestHardRules(t *testing.T) {
 	}
 	free := []string{
 		"rm -rf build", "rm -rf ./node_modules/*", "rm f", "find . -name '*.o' -delete", "cat .git/config", "grep x ~/.bashrc", "git status", "git push",
-		"git checkout main", "echo 'rm -rf /'", "rm -rf \"$TMPDIR/x\"", "cp a b > log 2>&1", "git commit -m 'rm -rf /'", "cp .gitignore x", "touch a.git",
+		"git checkout main", "echo 'rm -rf /'", "rm -rf \"$TMPDIR/x\"", "cp a b > log 2>&1", "git commit -m 'rm -rf /'", "cp .gitignore x", "touch a.git", "rm -rf ../x*/y", "rm -rf b*",
 	}
 	for _, line := range free {
 		t.Run("free in auto: "+line, func(t *testing.T) {
@@ -340,7 +349,9 @@ func TestProtectedFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(d.ws, ".git", "hooks"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for line, want := range map[string]bool{"rm -rf .g*": false, "cp f .git/h*s": false, "cp f .[g]it/h?oks/": false, "touch *": true, "touch .x*": true} {
+		for line, want := range map[string]bool{"rm -rf .g*": false, "cp f .git/h*s": false, "cp f .[g]it/h?oks/": false, "touch *": true, "touch .y*": true, "touch */config": true,
+			"rm -f /*/*/*/*/*/*/*/.bashr?": false, "rm /*/*/*/*/*/*/*/.x": false, "touch /e*/passwd": false,
+			"rm " + d.fill("{home}/.config/lor*/*.toml"): false, "rm " + d.fill("{home}/.cache/lor*/*.toml"): true} {
 			if v := d.decide(t, approve.Auto, tools.Executes, bash(line)); v.Allowed != want {
 				t.Errorf("%s: allowed = %v, want %v", line, v.Allowed, want)
 			}

@@ -49,15 +49,16 @@ func (g guard) look(effect tools.Effect, p tools.Plan) hard {
 	if effect&(tools.Edits|tools.Executes|tools.Acts) == 0 && effect != 0 {
 		return hard{}
 	}
+	var h hard
+	if p.Command != "" {
+		h = g.command(shell.Read(p.Command, g.place))
+	}
 	for _, l := range p.Locations {
-		if name := g.protects(l.Path); name != "" {
-			return hard{ask: protectedReason(name)}
+		if name := g.protects(l.Path); name != "" && h.refuse == "" {
+			h.ask = protectedReason(name)
 		}
 	}
-	if p.Command == "" {
-		return hard{}
-	}
-	return g.command(shell.Read(p.Command, g.place))
+	return h
 }
 
 func protectedReason(name string) string {
@@ -80,10 +81,11 @@ func (g guard) command(r shell.Report) hard {
 		}
 	}
 	for _, w := range r.Writes {
-		for _, path := range named(w) {
-			if name := g.protects(path); name != "" && h.ask == "" {
-				h.ask = protectedReason(name)
-			}
+		if h.ask != "" {
+			break
+		}
+		if name := g.protects(w); name != "" {
+			h.ask = protectedReason(name)
 		}
 	}
 	for _, c := range r.Git {
@@ -101,16 +103,16 @@ func (g guard) command(r shell.Report) hard {
 	return h
 }
 
-// precious names what a recursive deletion of path would take with it that no
-// mode allows, "" if nothing.
+// precious names what a recursive deletion of path, which may be a pattern, would
+// take with it that no mode allows, "" if nothing.
 func (g guard) precious(path string) string {
 	for _, p := range forms(path) {
 		switch {
 		case p == folded(filepath.VolumeName(p)+separator):
 			return "the root of the file system"
-		case slices.ContainsFunc(g.roots, func(r string) bool { return below(r, p) }):
+		case slices.ContainsFunc(g.roots, func(r string) bool { return namesAbove(p, r) }):
 			return "the workspace"
-		case slices.ContainsFunc(g.home, func(h string) bool { return below(h, p) }):
+		case slices.ContainsFunc(g.home, func(h string) bool { return namesAbove(p, h) }):
 			return "the home directory"
 		}
 	}
@@ -129,10 +131,11 @@ func (g guard) inside(ls []tools.Location) bool {
 	return len(ls) > 0
 }
 
-// protects returns how the user knows path if it is protected, else "".
+// protects returns how the user knows path if it is protected, or may be as it
+// is a pattern, else "".
 func (g guard) protects(path string) string {
 	for _, p := range forms(path) {
-		if slices.ContainsFunc(g.protected, func(q string) bool { return below(p, q) }) {
+		if slices.ContainsFunc(g.protected, func(q string) bool { return namesBelow(p, q) }) {
 			return "the configuration of this program"
 		}
 		if name := programs(p); name != "" {
@@ -145,29 +148,8 @@ func (g guard) protects(path string) string {
 // holdsProtected reports whether path is above a protected file of this program.
 func (g guard) holdsProtected(path string) bool {
 	return slices.ContainsFunc(forms(path), func(p string) bool {
-		return slices.ContainsFunc(g.protected, func(q string) bool { return below(q, p) })
+		return slices.ContainsFunc(g.protected, func(q string) bool { return namesAbove(p, q) })
 	})
-}
-
-// named returns a path and, if it is a pattern, what that names at this moment.
-// What is protected begins with a dot, so that a pattern without one need not be
-// looked up.
-func named(path string) []string {
-	pattern := filepath.Clean(path)
-	if !strings.ContainsAny(pattern, "*?[") || !strings.Contains(pattern, separator+".") {
-		return []string{path}
-	}
-	parts := strings.Split(pattern, separator)
-	hidden := func(match string) bool { // a wildcard does not stand for the first dot of a name
-		for i, name := range strings.Split(match, separator) {
-			if strings.HasPrefix(name, ".") && !strings.HasPrefix(parts[i], ".") {
-				return true
-			}
-		}
-		return false
-	}
-	matches, _ := filepath.Glob(pattern) // a malformed pattern names only itself
-	return append(slices.DeleteFunc(matches, hidden), path)
 }
 
 // forms returns an absolute path as it is written and as it is after links,

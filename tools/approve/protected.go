@@ -1,8 +1,6 @@
 package approve
 
 import (
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -31,18 +29,26 @@ var (
 )
 
 // programs returns the protected file or directory that path is or is in, ""
-// if there is none. The path is absolute and folded.
+// if there is none. The path is absolute and folded, and may be a pattern.
 func programs(path string) string {
-	p := strings.TrimSuffix(filepath.ToSlash(path), "/") + "/"
+	p := names(path)
 	for _, d := range protectedDirs {
-		if strings.HasPrefix(d, "/") && strings.HasPrefix(p, d+"/") ||
-			!strings.HasPrefix(d, "/") && strings.Contains(p, "/"+d+"/") {
-			return d
+		q := names(d)
+		last := len(p) - len(q)
+		if strings.HasPrefix(d, "/") {
+			last = min(last, 0)
+		}
+		for i := 0; i <= last; i++ {
+			if match(p[i:i+len(q)], q) {
+				return d
+			}
 		}
 	}
-	i := slices.IndexFunc(protectedFiles, func(f string) bool { return strings.HasSuffix(p, "/"+f+"/") })
-	if i < 0 {
-		return ""
+	for _, f := range protectedFiles {
+		q := names(f)
+		if i := len(p) - len(q); i >= 0 && match(p[i:], q) {
+			return f
+		}
 	}
-	return protectedFiles[i]
+	return ""
 }
