@@ -250,7 +250,9 @@ func (t *turn) begin(ctx context.Context) error {
 }
 
 // unseen reports whether b is a picture that the model cannot see (R-HARN-32).
-func (t *turn) unseen(b event.Block) bool { return isPicture(b) && !t.snap.Model.Sees(b.MIME) }
+func (t *turn) unseen(b event.Block) bool {
+	return isPicture(b) && !t.snap.Model.Sees(model.PictureType(b.MIME, b.Data))
+}
 
 // id gives the next id of the turn. Its number is that of the user's message in
 // the thread, so that no other turn can give the same.

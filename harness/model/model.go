@@ -10,6 +10,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 
@@ -215,6 +216,16 @@ func (d Descriptor) Ref() string {
 		return d.ID
 	}
 	return d.Provider + "/" + d.ID
+}
+
+// PictureType returns the media type of a picture as its bytes show it, or as
+// it was declared if they show none. Providers reject a picture whose bytes are
+// of another type, and then every later request with it.
+func PictureType(declared string, data []byte) string {
+	if found := http.DetectContentType(data); strings.HasPrefix(found, "image/") {
+		return found
+	}
+	return declared
 }
 
 // Sees reports whether the model sees data of the media type mime. Models that

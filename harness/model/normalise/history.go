@@ -235,6 +235,7 @@ func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.C
 	pictures := r.Images
 	r.Images = nil
 	for _, img := range pictures {
+		img.MIMEType = model.PictureType(img.MIMEType, img.Data)
 		switch {
 		case h.model.Sees(img.MIMEType) && apart:
 			images = append(images, img)
@@ -264,7 +265,8 @@ func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
 				continue
 			}
 		case llms.BinaryContent:
-			if !h.model.Sees(v.MIMEType) {
+			v.MIMEType = model.PictureType(v.MIMEType, v.Data)
+			if p = v; !h.model.Sees(v.MIMEType) {
 				p = llms.TextContent{Text: unseen(v.MIMEType, len(v.Data))}
 			}
 		case llms.ImageURLContent:

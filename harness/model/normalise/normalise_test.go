@@ -63,6 +63,10 @@ func TestMessages(t *testing.T) {
 	line := "[An image was attached here (image/png, 2 KiB). This model cannot see it; say so if the answer depends on it.]"
 	withImage := result("a", "read", "a picture")
 	withImage.Images = []llms.BinaryContent{png}
+	jpeg := []byte("\xff\xd8\xff\xe0 and more")
+	mislabelled, labelled := result("a", "read", "x"), result("a", "read", "x")
+	mislabelled.Images = []llms.BinaryContent{{MIMEType: "image/png", Data: jpeg}}
+	labelled.Images = []llms.BinaryContent{{MIMEType: "image/jpeg", Data: jpeg}}
 	extra := model.Extra{ToolCall: call("a", "ls", "{}"), Provider: "p/m", Content: json.RawMessage(`{"s":1}`)}
 	foreign := extra
 	foreign.Provider = "q/m"
@@ -113,6 +117,9 @@ func TestMessages(t *testing.T) {
 		{"images stay for a model that sees", sees,
 			[]llms.MessageContent{human("look", png), ai(call("a", "read", "{}")), tool(withImage)},
 			[]llms.MessageContent{human("look", png), ai(call("a", "read", "{}")), tool(withImage)}},
+		{"a picture is of the type that its bytes show", sees,
+			[]llms.MessageContent{human("look", llms.BinaryContent{MIMEType: "image/png", Data: jpeg}), ai(call("a", "read", "{}")), tool(mislabelled)},
+			[]llms.MessageContent{human("look", llms.BinaryContent{MIMEType: "image/jpeg", Data: jpeg}), ai(call("a", "read", "{}")), tool(labelled)}},
 		{"pictures that no model takes, and files", sees,
 			[]llms.MessageContent{human("look", llms.BinaryContent{MIMEType: "image/tiff"}, llms.BinaryContent{MIMEType: "application/pdf"})},
 			[]llms.MessageContent{human("look", "[An image was attached here (image/tiff, 0 KiB). This model cannot see it; say so if the answer depends on it.]",
