@@ -67,10 +67,15 @@ func New(d model.Descriptor, o Options) *Client {
 	return c
 }
 
-// endpoint is the address of messages under base, which may name the version.
+// endpoint is the address of messages under base, which may name the version and
+// may carry a query.
 func endpoint(base string) string {
-	base = strings.TrimRight(cmp.Or(base, defaultBaseURL), "/")
-	return strings.TrimSuffix(base, "/v1") + "/v1/messages"
+	base, query, found := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") + "/v1/messages"
+	if found {
+		return base + "?" + query
+	}
+	return base
 }
 
 // Stream answers req as [model.Streamer] says. With an error the reply holds the

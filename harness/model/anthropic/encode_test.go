@@ -120,7 +120,8 @@ func TestBudgetLeavesRoomForTheAnswer(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
-	for base, want := range map[string]string{"": "/v1/messages", "/": "/v1/messages", "/v1": "/v1/messages", "/proxy/v1/": "/proxy/v1/messages"} {
+	for base, want := range map[string]string{"": "/v1/messages", "/": "/v1/messages", "/v1": "/v1/messages", "/proxy/v1/": "/proxy/v1/messages",
+		"/p/v1?api-version=1": "/p/v1/messages"} {
 		s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}})
 		c := anthropic.New(model.Descriptor{ID: "claude-opus-4-7", BaseURL: s.URL + base}, anthropic.Options{})
 		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
