@@ -24,3 +24,12 @@ func unused(c *config.Config) []config.Warning {
 	}
 	return all
 }
+
+// unusedHere is unused for what the file of a workspace adds: here is c in it.
+func unusedHere(c, here *config.Config) []config.Warning {
+	if here == c {
+		return nil
+	}
+	told := unused(c)
+	return slices.DeleteFunc(unused(here), func(w config.Warning) bool { return slices.Contains(told, w) })
+}

@@ -73,7 +73,7 @@ func checkWorkspace(c *config.Config) []doctor.Finding {
 	if here.Mode != c.Mode {
 		found[0].Text += fmt.Sprintf(" allows no more than the mode %s", here.Mode)
 	}
-	for _, w := range warnings {
+	for _, w := range append(warnings, unusedHere(c, here)...) {
 		found = append(found, doctor.Finding{State: doctor.Note, Text: w.String()})
 	}
 	return found

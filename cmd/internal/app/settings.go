@@ -76,7 +76,7 @@ func (a *App) tighten(c *config.Config, dir string, chosen approve.Mode) (approv
 		return "", nil, faulty(err)
 	}
 	var notices []string
-	for _, w := range warnings {
+	for _, w := range append(warnings, unusedHere(&user, here)...) {
 		notices = append(notices, w.String())
 	}
 	mode := approve.Mode(here.Mode)
