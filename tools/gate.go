@@ -16,9 +16,4 @@ func Allow(e Effect) Gate {
 	}
 }
 
-// Both admits what a and b admit; either may be nil.
-func Both(a, b Gate) Gate {
-	return func(i Info) bool { return a.admits(i) && b.admits(i) }
-}
-
 func (g Gate) admits(i Info) bool { return g == nil || g(i) }

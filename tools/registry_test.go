@@ -50,8 +50,6 @@ func TestGate(t *testing.T) {
 		{"only reads", tools.Allow(tools.Reads), []string{"read"}},
 		{"one forbidden effect is enough", tools.Allow(tools.Executes), nil},
 		{"several effects", tools.Allow(tools.Reads | tools.Fetches), []string{"read", "web_search"}},
-		{"both gates", tools.Both(tools.Allow(tools.Reads|tools.Fetches), tools.Allow(tools.Fetches)), []string{"web_search"}},
-		{"a nil gate beside another", tools.Both(nil, tools.Allow(tools.Reads)), []string{"read"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,12 +40,13 @@ func Title(info Info, input json.RawMessage) string {
 			}
 		}
 	}
-	if info.Verb == "" {
-		return fallbackTitle(info.Name, values)
+	if text := verbTitle(info.Verb, values); text != "" {
+		return text
 	}
-	return verbTitle(info.Verb, values)
+	return fallbackTitle(info.Name, values)
 }
 
+// verbTitle returns the verb with its values, "" if that is nothing.
 func verbTitle(verb string, values map[string]any) string {
 	text := placeholders().ReplaceAllStringFunc(verb, func(p string) string {
 		v := show(values[p[1:len(p)-1]])
@@ -56,6 +57,9 @@ func verbTitle(verb string, values map[string]any) string {
 	})
 	text = strings.Join(strings.FieldsFunc(text, isBlank), " ")
 	text = strings.TrimRight(strings.TrimRight(text, ".…"), " ")
+	if text == "" {
+		return ""
+	}
 	first, size := utf8.DecodeRuneInString(text)
 	return escape(string(unicode.ToUpper(first))+text[size:]) + "..."
 }
@@ -174,8 +178,10 @@ func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
 	}
-	return s[:n]
+	return s[:n] // not UTF-8
 }

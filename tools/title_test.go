@@ -39,6 +39,8 @@ func TestTitle(t *testing.T) {
 		{"ellipsis that is there already", "thinking...", `{}`, `Thinking...`},
 		{"escape sequence", "reading {q}", `{"q":"a\u001b[31mb"}`, `Reading "a\x1b[31mb"...`},
 		{"invalid input", "searching for {query}", `{"query":"go`, `Searching for...`},
+		{"a verb of nothing but a missing value", "{query}", `{"a":1}`, `tool(a: 1)`},
+		{"a verb of dots", "...", `{}`, `tool`},
 		{"no verb", "", `{"b":2,"a":"x"}`, `tool(a: x, b: 2)`},
 		{"no verb, no input", "", ``, `tool`},
 	}
@@ -93,6 +95,13 @@ func FuzzLine(f *testing.F) {
 			t.Errorf("Line(%q, %d) = %q", s, limit, got)
 		}
 	})
+}
+
+// The name of a file need not be UTF-8.
+func TestLineOfForeignBytes(t *testing.T) {
+	if got, want := tools.Line(strings.Repeat("\x80", 1000), 12), `\x80\x80\...`; got != want {
+		t.Errorf("Line = %q, want %q", got, want)
+	}
 }
 
 // R-TOOLS-06
