@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -111,7 +113,11 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 		_, err := b.fs.Resolve(file)
 		return err == nil
 	})
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, fs.ErrNotExist):
+		return tools.Failf("the command cannot start, since the working directory or the shell is not there any more; tell the user"), nil
+	case err != nil:
 		return tools.Result{}, fmt.Errorf("running command: %w", err)
 	}
 	if textErr != nil {

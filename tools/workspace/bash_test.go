@@ -148,6 +148,26 @@ func TestBashNotStarted(t *testing.T) {
 	}
 }
 
+func TestBashWithoutDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ws")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fsys, err := local.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	tool := workspace.NewBash(fsys, local.NewRunner(local.RunnerOptions{}), workspace.BashOptions{})
+	got, err := tool.Run(t.Context(), tools.Call{Input: object(t, "command", "pwd")})
+	if err != nil || !got.IsError || !strings.Contains(got.Text, "the working directory") {
+		t.Errorf("Run = %+v, %v; want a failure that names the reason", got, err)
+	}
+}
+
 func TestBashTimeout(t *testing.T) {
 	tests := []struct {
 		name    string
