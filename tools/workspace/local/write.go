@@ -172,6 +172,9 @@ func unchanged(d *os.Root, base string, old []byte) error {
 		return nil
 	}
 	file, err := openRegular(d, base, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, workspace.ErrSpecial) {
+		return &fs.PathError{Op: "write", Path: base, Err: workspace.ErrChanged}
+	}
 	if err != nil {
 		return err
 	}
