@@ -22,6 +22,8 @@ var grepSchema []byte
 
 const (
 	grepLimit    = 200
+	maxGrepLimit = 2000 // this and the next also where the schema was not asked
+	maxContext   = 20
 	grepMaxBytes = 64 << 10 // of a result
 	maxSecrets   = 5        // names of files of secrets that a result lists
 )
@@ -112,7 +114,11 @@ type query struct {
 }
 
 func newQuery(in grepInput) (query, error) {
-	q := query{context: int(in.Context), files: in.FilesOnly, limit: int(cmp.Or(in.Limit, grepLimit))}
+	q := query{
+		context: int(min(in.Context, maxContext)),
+		files:   in.FilesOnly,
+		limit:   int(min(cmp.Or(in.Limit, grepLimit), maxGrepLimit)),
+	}
 	expr := in.Pattern
 	if in.IgnoreCase {
 		expr = "(?i)" + expr

@@ -52,6 +52,14 @@ func TestScanKeepsNoMoreThanOneResult(t *testing.T) {
 	}
 }
 
+// A decoder takes "CONTEXT" for "context", of which the schema knows nothing.
+func TestQueryIsBounded(t *testing.T) {
+	q, err := newQuery(grepInput{Pattern: "x", Limit: 1 << 40, Context: 1 << 40})
+	if err != nil || q.limit != 2000 || q.context != 20 {
+		t.Errorf("limit %d, context %d, %v; want 2000 and 20", q.limit, q.context, err)
+	}
+}
+
 // A line without an end does not keep a cancel waiting.
 func TestScanOfOneLineEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
