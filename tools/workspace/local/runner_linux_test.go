@@ -18,6 +18,14 @@ func TestDetachedEndsWithTheCall(t *testing.T) {
 	t.Run("by cancel", func(t *testing.T) { endByCancel(t, detached) })
 }
 
+// A process that left the session with an environment of its own ends, too.
+func TestStrangerEndsWithTheCall(t *testing.T) {
+	t.Parallel()
+	const stranger = `env -i setsid /bin/sh -c 'echo $$ >> pids; echo part; exec sleep 1000' & wait`
+	t.Run("by time limit", func(t *testing.T) { endByLimit(t, stranger) })
+	t.Run("by cancel", func(t *testing.T) { endByCancel(t, stranger) })
+}
+
 func TestDetachedStaysAfterSuccess(t *testing.T) {
 	dir := t.TempDir()
 	_, err := local.NewRunner(local.RunnerOptions{}).Run(t.Context(), workspace.Command{
