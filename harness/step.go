@@ -156,6 +156,7 @@ func (t *turn) store(ctx context.Context, a *answer, cut error) error {
 		a.loose, a.calls = append(a.loose, a.calls...), nil
 		return err
 	}
+	t.answered = true
 	if cut != nil {
 		for _, c := range a.calls {
 			t.reveal(c)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/retry"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
@@ -46,14 +48,15 @@ type turn struct {
 	seq int64 // of the user's message in the thread
 	ids int   // given so far
 
-	repeats retry.Allowance // of all requests of the turn (R-HARN-24)
-	usage   model.Usage
-	asked   int             // requests so far
-	unasked int             // calls refused because there was nobody to ask
-	calls   map[string]int  // by tool
-	faulty  map[string]int  // malformed calls by name and arguments
-	blocked map[string]bool // tools that are not run any more in this turn (C113)
-	astray  int             // steps in a row whose calls all named tools that cannot be called
+	repeats  retry.Allowance // of all requests of the turn (R-HARN-24)
+	usage    model.Usage
+	asked    int             // requests so far
+	answered bool            // some of an answer is stored
+	unasked  int             // calls refused because there was nobody to ask
+	calls    map[string]int  // by tool
+	faulty   map[string]int  // malformed calls by name and arguments
+	blocked  map[string]bool // tools that are not run any more in this turn (C113)
+	astray   int             // steps in a row whose calls all named tools that cannot be called
 }
 
 func newTurn(s *Session, c Choice, in Input, out *watcher) *turn {
@@ -73,7 +76,14 @@ func (t *turn) run(ctx context.Context) (Stop, error) {
 	if err := t.begin(ctx); err != nil {
 		return "", err
 	}
-	return t.steps(ctx)
+	stop, err := t.steps(ctx)
+	if err == nil || ctx.Err() != nil || t.answered {
+		return stop, err
+	}
+	if failed := t.append(ctx, thread.Withdrawn{}); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return stop, err
 }
 
 // prepare reads everything that the send depends on, and gets the harness.

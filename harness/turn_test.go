@@ -515,6 +515,35 @@ func TestErrorsLeaveTheSessionUsable(t *testing.T) { // R-PROMPT-17, C018
 	}
 }
 
+// A message that no provider takes is told to the user and does not spoil the
+// requests after it; one that was answered in part stays (C018).
+func TestFailedMessageIsTakenBack(t *testing.T) {
+	refused := &model.Error{Kind: model.Invalid, Provider: "p", Message: "no"}
+	cut := &model.Error{Kind: model.Connection, Provider: "p", Message: "cut"}
+	for _, tt := range []struct {
+		name string
+		step step
+		want int // messages of the next request
+	}{
+		{"nothing was answered", fails(refused), 1},
+		{"half was answered", fails(cut, model.Text("half")), 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture()
+			f.script.steps = []step{tt.step, says("back")}
+			s := f.open(t)
+			if _, err := prompted(t, s, t.Context(), "first", &recorder{}); err == nil {
+				t.Fatal("the first prompt worked")
+			}
+			ask(t, s, "second")
+			requests := f.script.requests()
+			if got := len(requests[len(requests)-1].Messages); got != tt.want {
+				t.Errorf("the next request has %d messages, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestPictures(t *testing.T) { // R-HARN-32
 	for _, tt := range []struct {
 		mime         string

@@ -16,16 +16,18 @@ var interrupted string
 // A Conversation is what the entries of a thread add up to. It grows entry by
 // entry, and the messages of a longer log begin with those of a shorter one: a
 // message that has been followed by one of another role never changes again,
-// and the last one only grows at its end (R-HARN-14). So a conversation read
+// and the last one only grows at its end (R-HARN-14), or is taken back whole. So a conversation read
 // from the store and one that has lived since the first entry are equal.
 //
 // The zero value is the conversation of an empty thread. It is not safe for
 // concurrent use.
 type Conversation struct {
 	messages []llms.MessageContent
-	open     []Call            // of the last answer, in call order; none when all have a result
-	results  map[string]Result // of the open calls, by our id
-	wire     map[string]bool   // the ids that calls went out with
+	before   []llms.MessageContent // the messages before the user's last
+	fresh    bool                  // nothing has answered that one yet
+	open     []Call                // of the last answer, in call order; none when all have a result
+	results  map[string]Result     // of the open calls, by our id
+	wire     map[string]bool       // the ids that calls went out with
 	options  map[string]string
 	title    Title
 }
@@ -34,6 +36,8 @@ type Conversation struct {
 func (c *Conversation) Add(e Entry) {
 	switch b := e.Body.(type) {
 	case User:
+		c.settle()
+		c.before, c.fresh = c.messages, true
 		c.say(llms.ChatMessageTypeHuman, parts(b.Sent))
 	case Note:
 		c.say(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: b.Text}})
@@ -41,6 +45,10 @@ func (c *Conversation) Add(e Entry) {
 		c.answer(b)
 	case Result:
 		c.result(b)
+	case Withdrawn:
+		if c.fresh {
+			c.messages = slices.Clip(c.before) // what was handed out shares the rest
+		}
 	case Options:
 		c.options = b.Values
 	case Title:
@@ -72,6 +80,7 @@ func (c *Conversation) Title() Title { return c.title }
 
 // answer adds an answer and opens its calls.
 func (c *Conversation) answer(a Assistant) {
+	c.fresh = false
 	c.say(llms.ChatMessageTypeAI, parts(a.Parts))
 	for _, p := range a.Parts {
 		if p.Call == nil {

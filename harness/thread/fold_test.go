@@ -99,6 +99,19 @@ func TestMessages(t *testing.T) {
 			[]string{"ai|call w1|call w2", "tool|w1 of 1 false|w2 of 2 false"},
 		},
 		{
+			"a message that failed is taken back", []thread.Body{user("q"), answer, user("bad"), thread.Withdrawn{}, user("r")},
+			[]string{"human|q", "ai|yes", "human|r"},
+		},
+		{
+			"of two messages the one that failed is taken back",
+			[]thread.Body{user("cancelled"), user("bad"), thread.Note{Text: "n"}, thread.Withdrawn{}, user("r")},
+			[]string{"human|cancelled|r"},
+		},
+		{
+			"what was answered stays", []thread.Body{user("q"), answer, thread.Withdrawn{}},
+			[]string{"human|q", "ai|yes"},
+		},
+		{
 			"entries that say nothing to the model", []thread.Body{
 				user("q"), thread.Assistant{}, thread.Options{}, thread.Title{Text: "t"}, answer,
 			},

@@ -93,6 +93,11 @@ type Result struct {
 // displayed.
 type Note struct{ Text string }
 
+// Withdrawn takes the last message of the user back from the model, because its
+// turn failed before there was an answer: the user was told, and a message that a
+// provider cannot take must not fail every request after it. It stays displayed.
+type Withdrawn struct{}
+
 // Options are the session's options after a change.
 type Options struct{ Values map[string]string }
 
@@ -107,5 +112,6 @@ func (User) isBody()      {}
 func (Assistant) isBody() {}
 func (Result) isBody()    {}
 func (Note) isBody()      {}
+func (Withdrawn) isBody() {}
 func (Options) isBody()   {}
 func (Title) isBody()     {}
