@@ -98,7 +98,7 @@ func TestNoSurvivors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, line string }{
 		{"C081 grandchildren", `bash -c 'sleep 1000 & echo $! >> pids; echo $$ >> pids; echo part; sleep 1000'`},
-		{"C081 a trap on TERM", `trap '' TERM; sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.1; done' & echo part; wait`},
+		{"C081 a trap on TERM", `trap '' TERM; sh -c 'trap "" TERM; echo $$ >> pids; echo part; while :; do sleep 0.1; done' & wait`},
 		{"a group of its own", `set -m; sleep 1000 & echo $! >> pids; echo part; wait`},
 		{"stopped", `sh -c 'echo $$ >> pids; echo part; kill -STOP $$'`},
 	}
