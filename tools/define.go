@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Define returns a tool whose input arrives as an In, decoded from JSON.
-// Members that In does not have are ignored; whether they are allowed is for
-// the schema to say. A nil plan is the empty [Plan].
+// Define returns a tool whose input arrives as an In, decoded from JSON by the
+// exact names of its fields. Members that In does not have are ignored; whether
+// they are allowed is for the schema to say. A nil plan is the empty [Plan].
 func Define[In any](info Info, plan func(context.Context, In) (Plan, error), run func(context.Context, In, Call) (Result, error)) Tool {
 	return &defined[In]{info: info, plan: plan, run: run}
 }
@@ -37,12 +37,4 @@ func (d *defined[In]) Run(ctx context.Context, call Call) (Result, error) {
 		return Result{}, err
 	}
 	return d.run(ctx, v, call)
-}
-
-func decode[In any](name string, in json.RawMessage) (In, error) {
-	var v In
-	if err := json.Unmarshal(in, &v); err != nil {
-		return v, Publicf("input of %s does not fit: %w", name, err)
-	}
-	return v, nil
 }
