@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lorimer-dev/lorimer/cmd/lorimer/e2e/wirecheck"
 )
 
 // patience is how long a test waits for something that must come. It only
@@ -39,6 +41,8 @@ type editor struct {
 	mu      sync.Mutex // guards the fields below
 	changed *sync.Cond // a frame has come, or the output has ended
 	frames  []frameIn
+	wire    []wirecheck.Line // all that passed, in both directions
+	lawless bool             // the test itself is no conversation of the protocol
 	answers map[string]func(params json.RawMessage) (any, *rpcError)
 	next    int
 	ended   bool
@@ -150,6 +154,7 @@ func (e *editor) start(args []string) {
 	})
 	e.t.Cleanup(func() {
 		e.leave()
+		e.judge()
 		if e.t.Failed() {
 			e.t.Logf("the agent's standard error:\n%s", e.stderr.String())
 		}
@@ -196,6 +201,7 @@ func (e *editor) take(line string) {
 	e.mu.Lock()
 	f.N = len(e.frames)
 	e.frames = append(e.frames, f)
+	e.wire = append(e.wire, wirecheck.Line{Dir: wirecheck.ToClient, Text: line})
 	answer := e.answers[f.Method]
 	e.mu.Unlock()
 	e.changed.Broadcast()
@@ -245,7 +251,49 @@ func (e *editor) write(v any) {
 
 // raw writes bytes as they are, in one write. An agent that has gone is seen by
 // who waits for it.
-func (e *editor) raw(text string) { io.WriteString(e.in, text) }
+func (e *editor) raw(text string) {
+	e.mu.Lock()
+	for line := range strings.Lines(text) {
+		e.wire = append(e.wire, wirecheck.Line{Dir: wirecheck.ToAgent, Text: strings.TrimSuffix(line, "\n")})
+	}
+	e.mu.Unlock()
+	io.WriteString(e.in, text)
+}
+
+// schemas are those of the protocol, or nil where the package that has them is
+// not installed. There the tests hold the wire against the rules of state alone.
+var schemas = sync.OnceValues(func() (*wirecheck.Schemas, error) {
+	const dir = "e2e/node_modules/@agentclientprotocol/sdk/schema"
+	if _, err := os.Stat(dir); err != nil {
+		return nil, nil
+	}
+	return wirecheck.Load(dir)
+})
+
+// breaks says that the test ends the agent in the middle of a turn, or sends what
+// is no frame, so that what follows cannot be judged by the protocol.
+func (e *editor) breaks() *editor {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lawless = true
+	return e
+}
+
+// judge reports every breach of the protocol by the agent (R-ACP-36).
+func (e *editor) judge() {
+	rules, err := schemas()
+	if err != nil {
+		e.t.Error(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lawless {
+		return
+	}
+	for _, f := range wirecheck.Check(e.wire, rules) {
+		e.t.Error(f)
+	}
+}
 
 // send writes a request and returns its id.
 func (e *editor) send(method string, params any) int {

@@ -364,7 +364,7 @@ func TestRow181CancelSilentProvider(t *testing.T) {
 func TestRow183DrainTime(t *testing.T) {
 	t.Parallel()
 	e := edit(t, `{"tools": [{"name": "bash", "args": {"command": "echo $$ > started; exec sleep 3600"}}]}`+"\n"+always,
-		"--mode", "auto", "--drain", "10ms")
+		"--mode", "auto", "--drain", "10ms").breaks()
 	s := e.open(nil)
 	started := e.fifo("started")
 	ids := []int{e.send("session/prompt", say(s, "run")), e.send("session/prompt", say(s, "wait"))}

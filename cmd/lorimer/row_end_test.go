@@ -105,7 +105,7 @@ func TestRow189EditorGone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, steps(bash(holding)), "--mode", "auto")
+			e := edit(t, steps(bash(holding)), "--mode", "auto").breaks()
 			l := e.lifeline()
 			s := e.open(nil)
 			e.send("session/prompt", say(s, "go"))
@@ -126,7 +126,7 @@ func TestRow189EditorGone(t *testing.T) {
 // input stays open, and without a storm of log lines.
 func TestRow189OutputClosed(t *testing.T) {
 	t.Parallel()
-	e := edit(t, `{"text": [`+strings.Repeat(`"many words ", `, 5000)+`"end"], "delay_ms": 1}`)
+	e := edit(t, `{"text": [`+strings.Repeat(`"many words ", `, 5000)+`"end"], "delay_ms": 1}`).breaks()
 	s := e.open(nil)
 	e.send("session/prompt", say(s, "go"))
 	e.until("chunk", func(f frameIn) bool { return strings.Contains(f.Raw, "many words") })
@@ -146,7 +146,7 @@ func TestRow189Signals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, steps(bash(holding)), "--mode", "auto")
+			e := edit(t, steps(bash(holding)), "--mode", "auto").breaks()
 			l := e.lifeline()
 			s := e.open(nil)
 			id := e.send("session/prompt", say(s, "go"))
@@ -246,7 +246,7 @@ func TestRow189Drain(t *testing.T) {
 	for _, span := range []string{"0s", "50ms"} {
 		t.Run(fmt.Sprintf("drain of %s", span), func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, steps(bash(holding)), "--mode", "auto", "--drain", span)
+			e := edit(t, steps(bash(holding)), "--mode", "auto", "--drain", span).breaks()
 			l := e.lifeline()
 			s := e.open(nil)
 			id := e.send("session/prompt", say(s, "go"))

@@ -46,7 +46,7 @@ func TestRow175MalformedLines(t *testing.T) {
 		{"neither id nor method", `{"jsonrpc":"2.0","params":{"x":"` + secret + `"}}`, -32600},
 		{"an id that is none", `{"jsonrpc":"2.0","id":{"a":1},"method":"` + secret + `"}`, -32600},
 	}
-	e := edit(t, always)
+	e := edit(t, always).breaks()
 	var want []int
 	for _, tt := range tests {
 		e.raw(tt.line + "\n")
@@ -136,7 +136,7 @@ func TestRow175BadParameters(t *testing.T) {
 // Row 175 and C026: frames of any size up to 64 MiB, in any pieces.
 func TestRow175Frames(t *testing.T) {
 	t.Parallel()
-	e := edit(t, always)
+	e := edit(t, always).breaks()
 	s := e.open(nil)
 	t.Run("C026 byte by byte, blank lines and CRLF", func(t *testing.T) {
 		text, id := e.line("session/prompt", say(s, "slowly"))

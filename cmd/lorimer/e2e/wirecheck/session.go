@@ -48,11 +48,15 @@ type optionList struct {
 }
 
 type option struct {
-	ID      string          `json:"id"`
-	Type    string          `json:"type"`
-	Current json.RawMessage `json:"currentValue"`
-	Options []choice        `json:"options"`
+	ID       string          `json:"id"`
+	Category string          `json:"category"`
+	Type     string          `json:"type"`
+	Current  json.RawMessage `json:"currentValue"`
+	Options  []choice        `json:"options"`
 }
+
+// ofModel reports whether the option may come and go with the model.
+func (o option) ofModel() bool { return o.Category == "thought_level" || o.Category == "model_config" }
 
 // A choice is a value, or a group of values.
 type choice struct {
@@ -119,7 +123,12 @@ func (c *checker) options(method string, s *session, list []option) {
 			c.report(method, "the list lacks option %s", id)
 		}
 	}
-	s.options = ids
+	s.options = nil
+	for _, o := range list {
+		if !o.ofModel() {
+			s.options = append(s.options, o.ID)
+		}
+	}
 }
 
 // turnEnds judges what a turn leaves behind.
