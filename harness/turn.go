@@ -171,15 +171,25 @@ func (t *turn) compose(known []string) error {
 	if t.wire, err = wireTools(assembly.Tools); err != nil {
 		return err
 	}
-	env := t.o.Shell
-	env.Cwd = c.Cwd
-	if roots := t.s.spec.FS.Roots(); len(roots) > 1 {
-		env.Roots = roots[1:]
-	}
+	env := t.environment()
 	t.comp, err = t.o.Prompts.Compose(prompt.Send{
 		Shape: t.shape, Parts: parts, Client: t.s.spec.Client, Environment: &env, Volatile: t.snap.Prompt.Volatile,
 	})
 	return err
+}
+
+// environment describes where the offered tools work: the shell only where one
+// of them runs programs.
+func (t *turn) environment() prompt.Environment {
+	env := t.o.Shell
+	env.Cwd = t.s.spec.FS.Dir()
+	if roots := t.s.spec.FS.Roots(); len(roots) > 1 {
+		env.Roots = roots[1:]
+	}
+	if !slices.ContainsFunc(t.tools.Infos(), func(i tools.Info) bool { return i.Effect&tools.Executes != 0 }) {
+		env.Shell, env.Timeout, env.MaxOutput = "", 0, 0
+	}
+	return env
 }
 
 // sign signs the send whose prompt was assembled for c. What the mode withholds

@@ -20,8 +20,13 @@ var bashDescription string
 //go:embed bash.json
 var bashSchema []byte
 
+// The limits of a command where nothing else is said.
 const (
-	bashTimeout    = 120 * time.Second
+	BashTimeout   = 120 * time.Second
+	BashMaxOutput = 64 << 10 // bytes of output that the model gets
+)
+
+const (
 	bashMaxTimeout = 600 * time.Second
 
 	// maxCommand is what the systems we run on take as one argument of a
@@ -31,7 +36,7 @@ const (
 
 // BashOptions tunes the bash tool. The zero value is right for most uses.
 type BashOptions struct {
-	MaxOutput int    // bytes of output that the model gets, half from each end; default 64 KiB
+	MaxOutput int    // bytes of output that the model gets, half from each end; default BashMaxOutput
 	MaxLive   int    // bytes of output shown while a command runs; default 1 MiB
 	SpillDir  string // where output above MaxOutput is kept whole, made when needed; "" keeps none
 	MaxSpill  int64  // bytes of one such file; default 256 MiB
@@ -60,7 +65,7 @@ type bash struct {
 // other; one that was ended by a signal, the time limit or a cancel is a failed
 // call, which has what was printed until then.
 func NewBash(fs FS, r Runner, o BashOptions) tools.Tool {
-	o.MaxOutput = cmp.Or(o.MaxOutput, 64<<10)
+	o.MaxOutput = cmp.Or(o.MaxOutput, BashMaxOutput)
 	o.MaxLive = cmp.Or(o.MaxLive, 1<<20)
 	o.MaxSpill = cmp.Or(o.MaxSpill, 256<<20)
 	b := &bash{fs: fs, runner: r, o: o}
@@ -98,7 +103,7 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 	if _, err := b.plan(ctx, in); err != nil {
 		return told(err)
 	}
-	limit := bashTimeout
+	limit := BashTimeout
 	if in.Timeout > 0 {
 		limit = time.Duration(min(in.Timeout, whole(bashMaxTimeout/time.Second))) * time.Second
 	}

@@ -58,6 +58,9 @@ type App struct {
 // Open reads the configuration. Models and network wait until a prompt needs
 // them.
 func Open(o Options) (*App, error) {
+	if err := shut(); err != nil {
+		return nil, err
+	}
 	a := &App{o: o, config: &live{sources: o.Sources, warn: o.Warn, told: map[config.Warning]bool{}}, scripts: map[string]*script.Script{}}
 	c, err := a.config.read()
 	if err != nil {
@@ -98,7 +101,10 @@ func Open(o Options) (*App, error) {
 			Dirty:     workspace.Dirty(a.runner),
 		},
 		Shell: prompt.Environment{
-			OS: runtime.GOOS + "/" + runtime.GOARCH,
+			OS:        runtime.GOOS + "/" + runtime.GOARCH,
+			Shell:     local.Shell(),
+			Timeout:   workspace.BashTimeout,
+			MaxOutput: workspace.BashMaxOutput,
 		},
 		Log:     o.Log,
 		Now:     a.clock.now,
