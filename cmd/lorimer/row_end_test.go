@@ -170,6 +170,28 @@ func TestRow189Signals(t *testing.T) {
 	}
 }
 
+// Row 189 (R-ACP-37): some clients kill the agent, alone or with its group. What
+// a command had started ends all the same.
+func TestRow189Killed(t *testing.T) {
+	t.Parallel()
+	for name, target := range map[string]func(pid int) int{
+		"the agent": func(pid int) int { return pid },
+		"its group": func(pid int) int { return -pid },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := edit(t, steps(bash(holding)), "--mode", "auto").breaks()
+			l := e.lifeline()
+			e.send("session/prompt", say(e.open(nil), "go"))
+			l.held()
+			if err := syscall.Kill(target(e.cmd.Process.Pid), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			l.gone()
+		})
+	}
+}
+
 // Row 189: an idle agent ends at once, whatever ends it.
 func TestRow189Idle(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,7 @@ func (r *Runner) run(ctx context.Context, cmd *exec.Cmd, mark string, c workspac
 	if err != nil {
 		return workspace.Exit{Code: -1}, fmt.Errorf("starting shell: %w", err)
 	}
+	defer newGuard(cmd.Process.Pid).dismiss()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
