@@ -35,15 +35,16 @@ const (
 )
 
 // Schemas are the schemas of version 1 of the protocol. A message may use what
-// the stable or the unstable edition has.
-type Schemas struct{ editions []*edition }
+// the stable or the unstable edition has. They are safe for concurrent use.
+type Schemas struct{ editions []edition }
 
-// An edition is a schema file: as it stands, which lets fields pass that it does
-// not know, and closed, which does not.
-type edition struct {
-	names        map[string]string // definition by part, side and method
-	open, closed *jsonschema.Compiler
-}
+// An edition is what a schema file says of the body of a message, by part, side
+// and method.
+type edition map[string]body
+
+// A body is a schema as it stands, which lets fields pass that it does not know,
+// and closed, which does not.
+type body struct{ open, closed *jsonschema.Schema }
 
 // Load reads the schemas from the folder "schema" of the npm package
 // @agentclientprotocol/sdk.
@@ -59,7 +60,7 @@ func Load(dir string) (*Schemas, error) {
 	return &s, nil
 }
 
-func loadEdition(path string) (*edition, error) {
+func loadEdition(path string) (edition, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -79,18 +80,34 @@ func loadEdition(path string) (*edition, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edition{names: methodNames(doc)}
-	if len(e.names) == 0 {
+	names := methodNames(doc)
+	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: no definition names a method", path)
 	}
-	if e.open, err = compiler(doc); err != nil {
+	open, err := compiler(doc)
+	if err != nil {
 		return nil, err
 	}
 	if doc, err = parse(); err != nil {
 		return nil, err
 	}
-	e.closed, err = compiler(closeDocument(doc))
-	return e, err
+	closed, err := compiler(closeDocument(doc))
+	if err != nil {
+		return nil, err
+	}
+	e := make(edition, len(names))
+	for key, name := range names {
+		var b body
+		var errs [2]error
+		at := schemaURL + "#/$defs/" + url.PathEscape(name)
+		b.open, errs[0] = open.Compile(at)
+		b.closed, errs[1] = closed.Compile(at)
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, err
+		}
+		e[key] = b
+	}
+	return e, nil
 }
 
 const schemaURL = "mem:///schema.json"
@@ -125,34 +142,34 @@ func methodNames(doc map[string]any) map[string]string {
 func key(p part, side, method string) string { return string(p) + " " + side + " " + method }
 
 // check returns what is wrong with the body of a message; nil is nothing.
-func (s *Schemas) check(p part, side, method string, body json.RawMessage) []string {
+func (s *Schemas) check(p part, side, method string, raw json.RawMessage) []string {
 	if strings.HasPrefix(method, "_") {
 		return nil // extensions have no schema
 	}
 	if strings.HasPrefix(method, "$/") {
 		side = "protocol"
 	}
-	if len(body) == 0 {
-		body = json.RawMessage("{}")
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return []string{err.Error()}
 	}
 	var open, closed []string
 	known, fits := false, false
 	for _, e := range s.editions {
-		name, ok := e.names[key(p, side, method)]
+		b, ok := e[key(p, side, method)]
 		if !ok {
 			continue
 		}
 		known = true
-		if faults := validate(e.open, name, v); faults != nil {
+		if faults := validate(b.open, v); faults != nil {
 			open = append(open, faults...)
 			continue
 		}
 		fits = true
-		faults := validate(e.closed, name, v)
+		faults := validate(b.closed, v)
 		if faults == nil {
 			return nil
 		}
@@ -169,12 +186,8 @@ func (s *Schemas) check(p part, side, method string, body json.RawMessage) []str
 }
 
 // validate returns what is wrong with v, most specific places first.
-func validate(c *jsonschema.Compiler, definition string, v any) []string {
-	schema, err := c.Compile(schemaURL + "#/$defs/" + url.PathEscape(definition))
-	if err != nil {
-		return []string{err.Error()}
-	}
-	err = schema.Validate(v)
+func validate(schema *jsonschema.Schema, v any) []string {
+	err := schema.Validate(v)
 	if err == nil {
 		return nil
 	}

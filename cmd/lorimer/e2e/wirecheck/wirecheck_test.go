@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -269,6 +270,22 @@ func TestSchema(t *testing.T) {
 	if got := check(t, start+`< {"id":3,"result":{"stopReason":"bored"}}`, s); len(got) == 0 || !strings.Contains(got[0], "stopReason") {
 		t.Errorf("findings = %q, want one about the stop reason", got)
 	}
+}
+
+// TestSchemasAreShared judges conversations at the same time, which the race
+// detector watches.
+func TestSchemasAreShared(t *testing.T) {
+	s := schemas(t)
+	lines := record(t, good)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for _, f := range wirecheck.Check(lines, s) {
+				t.Error(f)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestLoadFaults(t *testing.T) {
