@@ -266,12 +266,8 @@ func TestRow184Always(t *testing.T) {
 			if got := e.disk("p"); got != "-" {
 				t.Error("something ran that was not allowed")
 			}
-			other := e.session()
 			if r := e.results(s); len(r) != 1+len(tt.more) || r[0].IsError {
 				t.Errorf("results = %+v, want one for each call", r)
-			}
-			if other == s {
-				t.Errorf("a second session has the id of the first")
 			}
 		})
 	}
@@ -371,16 +367,7 @@ func TestRow184CancelWhileAsking(t *testing.T) {
 				params = object{"requestId": id}
 			}
 			e.notify(form, params)
-			f := e.wait(id)
-			var r struct{ StopReason string }
-			if f.Error == nil {
-				if err := json.Unmarshal(f.Result, &r); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if cancelled := f.Error != nil && f.Error.Code == -32800; r.StopReason != "cancelled" && !cancelled {
-				t.Errorf("prompt: %s, want it cancelled", f.Raw)
-			}
+			e.cancelled(s, id)
 			e.write(object{"jsonrpc": "2.0", "id": asked.ID, "result": selected("allow_once")})
 			if stop := e.prompt(s, "and now?"); stop != "end_turn" {
 				t.Errorf("stop reason of the next prompt = %s, want end_turn", stop)

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -15,7 +17,38 @@ import (
 	"testing"
 
 	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/lorimer-dev/lorimer/cmd/lorimer/e2e/wirecheck"
 )
+
+// A tap keeps the lines that pass between a client and an agent.
+type tap struct {
+	mu   sync.Mutex // guards wire
+	wire []wirecheck.Line
+}
+
+// to returns a writer that keeps what is written to it as lines in a direction.
+func (t *tap) to(d wirecheck.Dir) io.Writer { return &tapped{tap: t, dir: d} }
+
+type tapped struct {
+	tap  *tap
+	dir  wirecheck.Dir
+	rest []byte // of a line whose end has not come
+}
+
+func (t *tapped) Write(p []byte) (int, error) {
+	t.rest = append(t.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(t.rest, []byte("\n"))
+		if !ok {
+			return len(p), nil
+		}
+		t.tap.mu.Lock()
+		t.tap.wire = append(t.tap.wire, wirecheck.Line{Dir: t.dir, Text: string(line)})
+		t.tap.mu.Unlock()
+		t.rest = rest
+	}
+}
 
 // An sdkClient is a client that others wrote. What it has not offered it does
 // not have, so that a call of it would panic.
@@ -74,7 +107,7 @@ func TestRow190OtherAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("lorimer", "acp", "--model", "script:"+script)
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), raceOptions()}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +120,9 @@ func TestRow190OtherAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := &sdkClient{updates: map[acpsdk.SessionId][]acpsdk.SessionUpdate{}}
-	conn := acpsdk.NewClientSideConnection(client, in, out)
+	var wire tap
+	conn := acpsdk.NewClientSideConnection(client,
+		io.MultiWriter(wire.to(wirecheck.ToAgent), in), io.TeeReader(out, wire.to(wirecheck.ToClient)))
 	conn.SetLogger(slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -121,6 +156,7 @@ func TestRow190OtherAgents(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the agent ended with %v, want exit code 0", err)
 	}
+	judge(t, wire.wire)
 }
 
 // driveSDK has a file made in a session with the wished id name.
