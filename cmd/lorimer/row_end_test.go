@@ -180,10 +180,11 @@ func TestRow189Killed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, steps(bash(holding)), "--mode", "auto").breaks()
+			e := edit(t, steps(bash("echo begun; "+holding)), "--mode", "auto").breaks()
 			l := e.lifeline()
 			e.send("session/prompt", say(e.open(nil), "go"))
 			l.held()
+			e.until("output of the command", func(f frameIn) bool { return strings.Contains(string(f.Params), `begun\n`) })
 			if err := syscall.Kill(target(e.cmd.Process.Pid), syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}

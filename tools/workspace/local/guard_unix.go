@@ -18,18 +18,21 @@ type guard struct {
 	hold *os.File
 }
 
-// wait is what a guard does: a line tells it that its work is not needed.
-const wait = `read -r line; [ "$line" = done ] || kill -s KILL -- "-$1"`
+// wait is what a guard does: a line names the group, another one says that there
+// is nothing to do.
+const wait = `read -r leader && [ "$leader" != done ] || exit
+read -r line; [ "$line" = done ] || kill -s KILL -- "-$leader"`
 
-// newGuard starts a guard over the group of a leader. Where there is no shell for
+// newGuard starts a guard. It is there before the command, since whoever kills
+// our group would take one that has not left it yet. Where there is no shell for
 // it the command runs without one.
-func newGuard(leader int) *guard {
+func newGuard() *guard {
 	in, hold, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
 	defer in.Close()
-	cmd := exec.Command("/bin/sh", "-c", wait, "sh", strconv.Itoa(leader))
+	cmd := exec.Command("/bin/sh", "-c", wait)
 	cmd.Dir = "/"
 	cmd.Env = []string{}
 	cmd.Stdin = in
@@ -41,12 +44,20 @@ func newGuard(leader int) *guard {
 	return &guard{cmd, hold}
 }
 
-// dismiss ends the guard, whose command has ended.
+// over tells the guard the leader of the group that it is over. A guard that has
+// gone hears nothing and does nothing.
+func (g *guard) over(leader int) {
+	if g != nil {
+		io.WriteString(g.hold, strconv.Itoa(leader)+"\n")
+	}
+}
+
+// dismiss ends the guard, whose command has ended or has not begun.
 func (g *guard) dismiss() {
 	if g == nil {
 		return
 	}
-	io.WriteString(g.hold, "done\n") // one that has gone hears nothing and does nothing
+	io.WriteString(g.hold, "done\n")
 	g.hold.Close()
 	g.cmd.Wait() // its exit code says nothing
 }

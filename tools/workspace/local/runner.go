@@ -60,6 +60,8 @@ func (r *Runner) run(ctx context.Context, cmd *exec.Cmd, mark string, c workspac
 	cmd.Stdout, cmd.Stderr = in, in // one pipe keeps the order
 	isolate(cmd)
 
+	g := newGuard()
+	defer g.dismiss()
 	// Where the system ends a child with its parent, the parent is the thread
 	// that started it, which therefore must last as long as the child.
 	runtime.LockOSThread()
@@ -69,7 +71,7 @@ func (r *Runner) run(ctx context.Context, cmd *exec.Cmd, mark string, c workspac
 	if err != nil {
 		return workspace.Exit{Code: -1}, fmt.Errorf("starting shell: %w", err)
 	}
-	defer newGuard(cmd.Process.Pid).dismiss()
+	g.over(cmd.Process.Pid)
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
