@@ -55,6 +55,8 @@ func answer(ctx context.Context, s *harness.Session, words string, out output) e
 		return errors.Join(out.end(o, err), failure(err))
 	case o.Stop == harness.Cancelled:
 		return errors.Join(out.end(o, nil), &exitError{code: exitInterrupted})
+	case o.Stop == harness.Refusal, o.Stop == harness.MaxTurnRequests:
+		return errors.Join(out.end(o, nil), &exitError{code: exitFailed}) // the output has said that there is no answer
 	case o.Unasked > 0:
 		return errors.Join(out.end(o, nil), unasked(fmt.Sprintf("%d of the calls needed", o.Unasked), s.Choice().Mode))
 	}
