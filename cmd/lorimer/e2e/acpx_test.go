@@ -53,9 +53,13 @@ func TestRow232OfflineThroughAcpx(t *testing.T) {
 				t.Errorf("notes.txt = %q", got)
 			}
 		}},
+		{name: "call a tool", prompt: `call grep with {"pattern": "second"}`, want: "notes.txt:2"},
+		{name: "show a plan", prompt: "plan a holiday", want: "a holiday"},
 		{name: "think", prompt: "think about horses", want: "thoughts about horses"},
 		{name: "stream words", prompt: "stream 30 words", want: "word29 word30"},
-		{name: "what is not offered is said", prompt: "search the web for bridles", want: "not offered here"},
+		{name: "help", prompt: "help", want: "list files"},
+		{name: "a search that is not offered", prompt: "search the web for bridles", want: "not offered here"},
+		{name: "a page that is not offered", prompt: "fetch http://127.0.0.1:9/page", want: "not offered here"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
