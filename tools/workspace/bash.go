@@ -114,7 +114,7 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 		Timeout: limit,
 		Output:  out.write,
 	})
-	text, textErr := out.finish(func(file string) bool {
+	text := out.finish(func(file string) bool {
 		_, err := b.fs.Resolve(file)
 		return err == nil
 	})
@@ -124,9 +124,6 @@ func (b *bash) run(ctx context.Context, in bashInput, call tools.Call) (tools.Re
 		return tools.Failf("the command cannot start, since the working directory or the shell is not there any more; tell the user"), nil
 	case err != nil:
 		return tools.Result{}, fmt.Errorf("running command: %w", err)
-	}
-	if textErr != nil {
-		return tools.Result{}, fmt.Errorf("describing output: %w", textErr)
 	}
 	end, failed := ending(ctx, exit, limit)
 	if text == "" {

@@ -5,8 +5,8 @@ import (
 	_ "embed"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/tools/workspace/ansi"
@@ -134,7 +134,7 @@ func (c *capture) save(p []byte) {
 // finish ends the output and returns its text, cut in the middle if it is
 // long. Readable tells whether the file tools reach a file. A full disk is no
 // error: the text then names the part that was kept.
-func (c *capture) finish(readable func(file string) bool) (string, error) {
+func (c *capture) finish(readable func(file string) bool) string {
 	c.take(c.clean.Flush(c.buf[:0]))
 	if c.spill != nil {
 		if err := c.spill.Close(); c.spillErr == nil {
@@ -142,7 +142,7 @@ func (c *capture) finish(readable func(file string) bool) (string, error) {
 		}
 	}
 	if c.tail == nil {
-		return string(c.head), nil
+		return string(c.head)
 	}
 	head := cutRunes(c.head, len(c.head))
 	tail := append(c.tail[c.next:len(c.tail):len(c.tail)], c.tail[:c.next]...)
@@ -159,22 +159,39 @@ func (c *capture) finish(readable func(file string) bool) (string, error) {
 		left.File = c.spill.Name()
 		left.Readable = readable(left.File)
 	}
-	note, err := left.text()
-	if err != nil {
-		return "", err
-	}
-	return string(head) + "\n" + note + "\n" + string(tail), nil
+	return string(head) + "\n" + left.text() + "\n" + string(tail)
 }
 
-// text is what stands between the two ends of a long output.
-func (c cut) text() (string, error) {
-	t, err := template.New("bash_cut").Parse(strings.TrimSpace(bashCut))
-	if err != nil {
-		return "", err
+// text is what stands between the two ends of a long output. The words are in
+// bash_cut.md, a phrase a line; text/template would cost more than it is worth,
+// since with it the linker keeps every method of the program.
+func (c cut) text() string {
+	phrases := cutPhrases()
+	text := phrases["cut"]
+	if c.File != "" {
+		from, how := "part", "unreadable"
+		if c.Whole {
+			from = "whole"
+		}
+		if c.Readable {
+			how = "readable"
+		}
+		text += ". " + phrases[from] + ": " + phrases[how]
 	}
-	var s strings.Builder
-	err = t.Execute(&s, c)
-	return s.String(), err
+	return "[" + strings.NewReplacer(
+		"{bytes}", strconv.FormatInt(c.Bytes, 10), "{lines}", strconv.FormatInt(c.Lines, 10),
+		"{kept}", strconv.FormatInt(c.Kept, 10), "{file}", c.File,
+	).Replace(text) + "]"
+}
+
+// cutPhrases returns the phrases of bash_cut.md by their names.
+func cutPhrases() map[string]string {
+	phrases := make(map[string]string)
+	for line := range strings.Lines(bashCut) {
+		name, phrase, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		phrases[name] = phrase
+	}
+	return phrases
 }
 
 func countLines(p []byte) int64 { return int64(bytes.Count(p, []byte{'\n'})) }

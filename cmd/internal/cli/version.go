@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -19,10 +20,14 @@ func newVersion(g *globals) *cobra.Command {
 			if g.json(cmd) {
 				return printJSON(cmd.OutOrStdout(), out)
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "lorimer", version())
-			return err
+			return printVersion(cmd.OutOrStdout())
 		},
 	})
+}
+
+func printVersion(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "lorimer", version())
+	return err
 }
 
 // version returns the version of the module that was built, without its v, or
