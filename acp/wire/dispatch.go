@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,11 +76,11 @@ func newRequest(e envelope) (*Request, *Error) {
 	if e.id != nil && !ok {
 		return nil, InvalidRequest(`invalid request: member "id" must be a string or a number`)
 	}
-	method, ok := unquote(e.method)
+	method, ok := Text(e.method)
 	if !ok {
 		return nil, InvalidRequest(`invalid request: member "method" must be a string`)
 	}
-	r := &Request{ID: e.id, Method: method, key: key}
+	r := &Request{ID: bytes.Clone(e.id), Method: method, key: key}
 	switch {
 	case e.params == nil || isNull(e.params):
 	case e.params[0] == '{' || e.params[0] == '[':

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 )
 
@@ -55,7 +54,7 @@ func (e *envelope) scan(line []byte) bool {
 
 // set stores the value of the member whose quoted name is given.
 func (e *envelope) set(quoted, value []byte, whole bool) {
-	name, ok := unquote(quoted)
+	name, ok := Text(quoted)
 	if !ok {
 		return
 	}
@@ -88,25 +87,12 @@ func idKey(id []byte) (string, bool) {
 	}
 	switch c := id[0]; {
 	case c == '"':
-		s, ok := unquote(id)
+		s, ok := Text(id)
 		return "s" + s, ok
 	case c == '-' || '0' <= c && c <= '9':
 		return "n" + string(id), true
 	}
 	return "", false
-}
-
-// unquote returns the content of a JSON string, and false for anything else.
-func unquote(b []byte) (string, bool) {
-	if len(b) < 2 || b[0] != '"' {
-		return "", false
-	}
-	if bytes.IndexByte(b, '\\') < 0 {
-		return string(b[1 : len(b)-1]), true
-	}
-	var s string
-	err := json.Unmarshal(b, &s)
-	return s, err == nil
 }
 
 func isNull(b []byte) bool { return string(b) == "null" }

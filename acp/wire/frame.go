@@ -52,9 +52,13 @@ func (f *frameReader) line() ([]byte, error) {
 	n, most := 0, f.max+len("\r\n")
 	for {
 		part, err := f.r.ReadSlice('\n')
-		if n <= most { // beyond that it is too long anyway
+		if n <= most {
 			parts = append(parts, bytes.Clone(part))
 			n += len(part)
+		}
+		if n > most { // it is too long, so that only its beginning counts
+			clear(parts[1:])
+			parts = parts[:1]
 		}
 		if err == bufio.ErrBufferFull {
 			continue

@@ -22,7 +22,8 @@ type Handler interface {
 	Serve(ctx context.Context, r *Request) (result any, err error)
 
 	// Notify is told of each notification, in order with the requests, on the
-	// reader's goroutine. It must not block. params is nil if there are none.
+	// reader's goroutine. It must not block. params is nil if there are none,
+	// else valid JSON.
 	Notify(method string, params json.RawMessage)
 }
 
@@ -30,7 +31,11 @@ type Handler interface {
 type Request struct {
 	ID     json.RawMessage // a string or a number, byte for byte as it came
 	Method string
-	Params json.RawMessage // an object or an array; nil if absent or null
+
+	// Params is an object or an array, valid JSON in UTF-8; nil if absent or
+	// null. It is a slice of the line: Serve sets it to nil when it has read it
+	// and goes on for long, so that a long line does not live as long as r.
+	Params json.RawMessage
 
 	key    string // identifies ID among the requests in flight
 	cancel context.CancelCauseFunc
