@@ -1,10 +1,12 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness"
@@ -22,8 +24,10 @@ func readPrompt(p object, audio bool) (harness.Input, error) {
 		return harness.Input{}, err
 	}
 	in := harness.Input{MessageID: id}
-	for i, raw := range list {
-		b := block{field: fmt.Sprintf("prompt[%d]", i), audio: audio, object: members(raw)}
+	i := 0
+	for raw := range list {
+		b := block{field: "prompt[" + strconv.Itoa(i) + "]", audio: audio, object: members(raw)}
+		i++
 		if b.object == nil {
 			return harness.Input{}, invalid(b.field, "must be an object")
 		}
@@ -102,18 +106,25 @@ func (b block) binary(family string) (event.Block, error) {
 }
 
 func (b block) base64(key string) ([]byte, error) {
-	text, err := b.need(key)
-	if err != nil {
-		return nil, err
+	raw := b.object[key]
+	if len(raw) >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		raw = raw[1 : len(raw)-1] // decoded from where it is, since it may be large
+	} else {
+		text, err := b.need(key)
+		if err != nil {
+			return nil, err
+		}
+		raw = []byte(text)
 	}
-	data, err := base64.StdEncoding.DecodeString(text)
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(raw)))
+	n, err := base64.StdEncoding.Decode(data, raw)
 	if err != nil {
 		return nil, b.unusable(key, "is not base64: %v", err)
 	}
-	if len(data) == 0 {
+	if n == 0 {
 		return nil, b.unusable(key, "is empty")
 	}
-	return data, nil
+	return data[:n], nil
 }
 
 // unusable is the error for an attachment that cannot be read.

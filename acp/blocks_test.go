@@ -44,6 +44,10 @@ func TestReadPrompt(t *testing.T) {
 			want: []event.Block{{MIME: "image/png", Data: []byte{0, 0, 0}}},
 		},
 		{
+			name: "a blob with escapes", prompt: `[{"type":"resource","resource":{"uri":"urn:x","blob":"AAA\/\r\nAAA\u0041"}}]`,
+			want: []event.Block{{Name: "x", URI: "urn:x", MIME: "application/octet-stream", Data: []byte{0, 0, 63, 0, 0, 0}}},
+		},
+		{
 			name: "sound where it is taken", audio: true, prompt: `[{"type":"audio","mimeType":"audio/wav","data":"AAAA"}]`,
 			want: []event.Block{{MIME: "audio/wav", Data: []byte{0, 0, 0}}},
 		},

@@ -1,41 +1,42 @@
 package acp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
-// An object is the members of a JSON object. What a client sends is read member
-// by member: one that is null counts as absent, and an unknown one is nobody's
-// business (R-ACP-03).
+// An object is the members of a JSON object, as slices of what the client sent.
+// That is read member by member: one that is null counts as absent, and an
+// unknown one is nobody's business (R-ACP-03).
 type object map[string]json.RawMessage
 
 // members reads raw as an object; anything else has no members.
 func members(raw json.RawMessage) object {
-	var o object
-	if json.Unmarshal(raw, &o) != nil {
+	if len(raw) == 0 || raw[0] != '{' {
 		return nil
+	}
+	o := make(object)
+	for name, value := range wire.Members(raw) {
+		o[name] = value
 	}
 	return o
 }
 
 // has reports whether the member is there and not null.
 func (o object) has(key string) bool {
-	raw := bytes.TrimSpace(o[key])
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
+	raw := o[key]
+	return len(raw) > 0 && string(raw) != "null"
 }
 
 // object returns a member that is an object.
 func (o object) object(key string) object { return members(o[key]) }
 
 // flag reports whether the member is true.
-func (o object) flag(key string) bool {
-	return bytes.Equal(bytes.TrimSpace(o[key]), []byte("true"))
-}
+func (o object) flag(key string) bool { return string(o[key]) == "true" }
 
 // text returns a member that is a string, and "" for anything else.
 func (o object) text(key string) string {
@@ -44,24 +45,14 @@ func (o object) text(key string) string {
 }
 
 // lookup returns a member that is a string, and whether it is one.
-func (o object) lookup(key string) (string, bool) {
-	var s *string
-	if json.Unmarshal(o[key], &s) != nil || s == nil {
-		return "", false
-	}
-	return *s, true
-}
+func (o object) lookup(key string) (string, bool) { return wire.Text(o[key]) }
 
 // list returns the elements of a member that is an array; absent is empty.
-func (o object) list(key string) ([]json.RawMessage, error) {
-	if !o.has(key) {
-		return nil, nil
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(o[key], &list) != nil {
+func (o object) list(key string) (iter.Seq[json.RawMessage], error) {
+	if raw := o[key]; o.has(key) && raw[0] != '[' {
 		return nil, invalid(key, "must be an array")
 	}
-	return list, nil
+	return wire.Elements(o[key]), nil
 }
 
 // required returns a member that must be a string.
@@ -101,25 +92,10 @@ func invalid(field, format string, args ...any) *wire.Error {
 // reader's goroutine, where a prompt of many megabytes must not be read to its
 // end: clients write the id before it.
 func sessionID(params json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(params))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return ""
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return ""
-		}
-		if key == "sessionId" {
-			var id *string
-			if dec.Decode(&id) != nil || id == nil {
-				return ""
-			}
-			return *id
-		}
-		var other json.RawMessage
-		if dec.Decode(&other) != nil {
-			return ""
+	for name, value := range wire.Members(params) {
+		if name == "sessionId" {
+			id, _ := wire.Text(value)
+			return id
 		}
 	}
 	return ""

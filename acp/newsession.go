@@ -124,10 +124,12 @@ func readNew(params json.RawMessage) (newParams, error) {
 	if err != nil {
 		return newParams{}, err
 	}
-	for i, raw := range more {
+	i := 0
+	for raw := range more {
 		field := fmt.Sprintf("additionalDirectories[%d]", i)
-		var path string
-		if json.Unmarshal(raw, &path) != nil {
+		i++
+		path, ok := wire.Text(raw)
+		if !ok {
 			return newParams{}, invalid(field, "must be a string")
 		}
 		dir, err := directory(field, path)
@@ -168,8 +170,10 @@ func readServers(p object) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for i, raw := range list {
+	i := 0
+	for raw := range list {
 		field := fmt.Sprintf("mcpServers[%d]", i)
+		i++
 		s := members(raw)
 		if s == nil {
 			return nil, invalid(field, "must be an object")

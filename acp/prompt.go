@@ -13,8 +13,8 @@ import (
 // prompt is session/prompt. Its place in the queue and its options are fixed
 // before the next request of the session begins (R-ACP-07, R-ACP-25).
 func (s *session) prompt(ctx context.Context, r *wire.Request, t *turn) (any, error) {
-	p := members(r.Params)
-	in, err := readPrompt(p, s.c.o.Audio)
+	in, err := readPrompt(members(r.Params), s.c.o.Audio)
+	r.Params = nil // of what may be a large line, the turn keeps what was read
 	if err != nil {
 		return nil, err
 	}
