@@ -107,18 +107,22 @@ func (t *turn) storeUser(ctx context.Context) error {
 // prompt puts around it, and its pictures in their places (R-PROMPT-33).
 func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
 	var parts []thread.Part
+	var texts []string // since the last picture, joined once: there may be many
+	say := func() {
+		if len(texts) > 0 {
+			parts = append(parts, thread.Part{Text: strings.Join(texts, "\n\n")})
+			texts = nil
+		}
+	}
 	for _, b := range blocks {
-		if isPicture(b) {
-			parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
+		if !isPicture(b) {
+			texts = append(texts, words(b))
 			continue
 		}
-		text := words(b)
-		if n := len(parts); n > 0 && parts[n-1].Image == nil {
-			text = parts[n-1].Text + "\n\n" + text
-			parts = parts[:n-1]
-		}
-		parts = append(parts, thread.Part{Text: text})
+		say()
+		parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
 	}
+	say()
 	if n := len(parts); n == 0 || parts[n-1].Image != nil {
 		parts = append(parts, thread.Part{})
 	}
