@@ -95,9 +95,13 @@ func (c *conn) closeSessions(ctx context.Context, limit time.Duration) {
 // Admit implements [wire.Handler]. It notes which session a request is about,
 // since that may have changed by the time it is served.
 func (c *conn) Admit(r *wire.Request) string {
-	id := sessionID(r.Params)
-	if r.Method == acpsdk.AgentMethodSessionNew {
+	var id string
+	switch r.Method {
+	case acpsdk.AgentMethodInitialize:
+	case acpsdk.AgentMethodSessionNew:
 		id = wishedID(r.Params)
+	default:
+		id = sessionID(r.Params)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +179,7 @@ func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, e
 		return nil, a.err
 	}
 	if r.Method == acpsdk.AgentMethodInitialize {
-		r.After(func() { close(c.ready) })
+		r.After(c.begin)
 		return initializeResult(c.o), nil
 	}
 	if err := c.awaitReady(ctx); err != nil {
@@ -195,6 +199,14 @@ func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, e
 		return nil, noSession(r.Params)
 	}
 	return serve(a.s, ctx, r, a.turn)
+}
+
+// begin lets the connection begin, once initialize has been answered.
+func (c *conn) begin() {
+	defer close(c.ready)
+	if c.o.Ready != nil {
+		c.o.Ready()
+	}
 }
 
 // awaitReady waits for the answer to initialize, before which nothing else is

@@ -3,8 +3,7 @@ package acp
 import (
 	_ "embed"
 	"encoding/json"
-	"strconv"
-	"strings"
+	"fmt"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
@@ -60,9 +59,10 @@ func readClient(params json.RawMessage) (*client, error) {
 	}, nil
 }
 
-// initializeAnswer is the answer with the names of what varies in capitals. It
-// stands as text because encoding it from types would take longer than all else
-// between the start of the program and the answer.
+// initializeAnswer is a format of the answer: the title and the version as JSON
+// strings, and whether sound is taken. It stands as text because encoding it from
+// types would take longer than all else between the start of the program and the
+// answer.
 //
 //go:embed initialize.json
 var initializeAnswer string
@@ -71,9 +71,7 @@ var initializeAnswer string
 // version is the one we speak whatever the client asks for: there is no lower
 // one, and a client that cannot speak it leaves.
 func initializeResult(o Options) json.RawMessage {
-	return json.RawMessage(strings.NewReplacer(
-		"TITLE", quoted(o.Title), "VERSION", quoted(o.Version), "AUDIO", strconv.FormatBool(o.Audio),
-	).Replace(initializeAnswer))
+	return fmt.Appendf(nil, initializeAnswer, quoted(o.Title), quoted(o.Version), o.Audio)
 }
 
 // quoted returns s as a JSON string.

@@ -18,6 +18,10 @@ type Options struct {
 	Drain   time.Duration // for accepted requests after the end of input; default 10 min (R-ACP-07)
 	Grace   time.Duration // for all that is ended: cancelled requests, then sessions; default 5 s (R-ACP-05)
 
+	// Ready, if it is set, is called when initialize has been answered, before
+	// anything else is. It must not block.
+	Ready func()
+
 	// Start makes the backend. It is called by the first request that needs a
 	// session, never twice at once, and again for a later request if it failed.
 	// Its error is shown to the user: one that is not an [Error] with its whole

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // playAgent is the main function of an agent.
 func playAgent(part string) error {
-	in, out, err := wire.Stdio()
+	in, out, log, err := wire.Stdio()
 	if err != nil {
 		return err
 	}
@@ -46,6 +47,15 @@ func playAgent(part string) error {
 	switch part {
 	case "strays":
 		h.serve = strays
+	case "unheard":
+		h.serve = func(context.Context, *wire.Request) (any, error) {
+			for _, f := range []*os.File{log, os.Stdout, os.Stderr} {
+				if _, err := f.WriteString("unheard\n"); !errors.Is(err, syscall.EPIPE) {
+					return nil, fmt.Errorf("writing without a reader: %v, want %v", err, syscall.EPIPE)
+				}
+			}
+			return "ok", nil
+		}
 	case "stops":
 		h.serve = func(_ context.Context, r *wire.Request) (any, error) {
 			r.After(func() { cancel(errSignal) })
@@ -115,6 +125,23 @@ func TestStdioIsForTheProtocolAlone(t *testing.T) {
 	}
 	if got, want := stderr.String(), "stray print\nstray child\n"; got != want {
 		t.Errorf("stderr = %q, want %q", got, want)
+	}
+}
+
+// R-ACP-08: a log that nobody reads does not end the agent.
+func TestStdioOutlivesTheReaderOfItsLog(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd, _ := agent(t, "unheard")
+	cmd.Stdin = strings.NewReader(request(1, "m"))
+	cmd.Stderr = w
+	out, err := cmd.Output()
+	if got, want := string(out), `{"jsonrpc":"2.0","id":1,"result":"ok"}`+"\n"; err != nil || got != want {
+		t.Errorf("stdout = %q (%v), want %q", got, err, want)
 	}
 }
 

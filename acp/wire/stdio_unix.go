@@ -6,51 +6,58 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // Stdio takes standard input and output for the protocol alone, and returns
-// them (R-ACP-08). File descriptor 1 becomes standard error, so that a stray
-// print of a library or a child goes to the log, and file descriptor 0 becomes
-// the null device, so that none of them eats a byte of a request. A write to an
-// output without a reader is an error and no longer a signal.
+// them with standard error, where the log goes (R-ACP-08). File descriptor 1
+// becomes standard error, so that a stray print of a library or a child goes to
+// the log, and file descriptor 0 becomes the null device, so that none of them
+// eats a byte of a request. [os.Stdout] and [os.Stderr] become log.
+//
+// A write to out or to log without a reader is an error. Of the descriptors 1 and
+// 2 it would be a signal that ends the process, which is why both are others.
 //
 // in has a Close that ends a Read under way, and a Read ends with [ErrClosed]
 // when the reader of out is known to be gone: an agent that has nothing to say
 // would not notice otherwise. Stdio is meant for the main
 // package, which calls it once, before anything else is started.
-func Stdio() (in io.Reader, out *os.File, err error) {
-	// A signal that is ignored would stay so in every child; one that is caught
-	// has its default there. Nobody reads the channel, and nobody has to.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+func Stdio() (in io.Reader, out, log *os.File, err error) {
+	var fds [3]int
+	for fd := range fds {
+		if fds[fd], err = aside(fd); err != nil {
+			return nil, nil, nil, fmt.Errorf("keeping file descriptor %d aside: %w", fd, err)
+		}
+	}
+	if err := replaceStdio(); err != nil {
+		return nil, nil, nil, err
+	}
+	input, err := newInput(fds[0], fds[1])
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("preparing standard input: %w", err)
+	}
+	input.replaced = [...]*os.File{os.Stdout, os.Stderr}
+	out, log = os.NewFile(uintptr(fds[1]), "stdout"), os.NewFile(uintptr(fds[2]), "stderr")
+	os.Stdout, os.Stderr = log, log
+	return input, out, log, nil
+}
 
-	inFD, err := aside(0)
+// replaceStdio takes the protocol away from the descriptors 0 and 1.
+func replaceStdio() error {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("keeping standard input aside: %w", err)
+		return &os.PathError{Op: "open", Path: os.DevNull, Err: err}
 	}
-	outFD, err := aside(1)
-	if err != nil {
-		return nil, nil, fmt.Errorf("keeping standard output aside: %w", err)
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer null.Close()
-	if err := unix.Dup2(int(null.Fd()), 0); err != nil {
-		return nil, nil, fmt.Errorf("replacing standard input: %w", err)
+	defer unix.Close(null) // nothing was written to it
+	if err := unix.Dup2(null, 0); err != nil {
+		return fmt.Errorf("replacing standard input: %w", err)
 	}
 	if err := unix.Dup2(2, 1); err != nil {
-		return nil, nil, fmt.Errorf("replacing standard output: %w", err)
+		return fmt.Errorf("replacing standard output: %w", err)
 	}
-	in, err = newInput(inFD, outFD)
-	if err != nil {
-		return nil, nil, fmt.Errorf("preparing standard input: %w", err)
-	}
-	return in, os.NewFile(uintptr(outFD), "stdout"), nil
+	return nil
 }
 
 // aside returns another descriptor of what fd is, which children do not get.
@@ -67,6 +74,10 @@ type input struct {
 	woke *os.File // the reading end
 
 	poll [3]unix.PollFd // the input, woke and the output; belongs to Read
+
+	// What os.Stdout and os.Stderr were. A file that nothing refers to any more
+	// closes its descriptor, and these are 1 and 2.
+	replaced [2]*os.File
 }
 
 // newInput returns the input fd, which ends when the reader of the output out is

@@ -93,6 +93,34 @@ func TestSignalWhileStuck(t *testing.T) {
 	}
 }
 
+// R-ACP-05: a signal ends an agent in order that nobody has spoken to.
+func TestSignalBeforeTheFirstRequest(t *testing.T) {
+	t.Parallel()
+	cmd, _ := command(t, "acp", "--log-level", "debug")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd.Stderr = nil
+	diag, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log := bufio.NewScanner(diag)
+	for log.Scan() && !strings.Contains(log.Text(), "nobody has spoken yet") {
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if code := ends(t, cmd); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
 // A signal that comes twice, from the terminal and from a launcher that passes it
 // on, does not keep the program from ending what it has started.
 func TestInterruptTwice(t *testing.T) {

@@ -18,6 +18,10 @@ const (
 	closing = 500 * time.Millisecond // for the rest of the program
 )
 
+// silence is how long an agent that nobody speaks to waits before it listens to
+// signals.
+const silence = 20 * time.Millisecond
+
 func newACP(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "acp",
@@ -25,31 +29,42 @@ func newACP(g *globals) *cobra.Command {
 		Long:  text("acp"),
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), g) },
+
+		PersistentPreRun: func(*cobra.Command, []string) {}, // serve listens to signals in its time
 	}
 }
 
-// serve answers an editor. Configuration and all that follows from it is read
-// by the first request that needs it.
+// serve answers an editor, which waits for the first answer each time that it
+// starts. So all that can is put off: the configuration and all that follows from
+// it is read by the first request that needs it, and signals are listened to once
+// initialize is answered, before which there is nothing to be ended in order.
 func serve(ctx context.Context, g *globals) error {
 	run, err := g.early()
 	if err != nil {
 		return err
 	}
-	in, out, err := wire.Stdio()
+	in, out, stderr, err := wire.Stdio()
 	if err != nil {
 		return err
 	}
+	g.process.Stderr = stderr
 	log, err := app.OpenLog(run, g.process.Stderr)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
+	late := time.AfterFunc(silence, func() {
+		g.signals.listen()
+		log.Debug().Msg("nobody has spoken yet")
+	})
+	defer late.Stop()
 	var opened atomic.Pointer[app.App] // a request that is left behind may still set it
 	server := acp.New(acp.Options{
 		Log:     log.Logger,
 		Version: version(),
 		Drain:   max(run.Drain, time.Nanosecond), // none at all would be the default
 		Grace:   leaving,
+		Ready:   func() { late.Stop(); g.signals.listen() },
 		Start: func(ctx context.Context) (*acp.Backend, error) {
 			if a := opened.Load(); a != nil {
 				return a.Backend(ctx)

@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -57,9 +54,11 @@ func usagef(format string, args ...any) error {
 
 // Main runs the command line and returns the exit code.
 func Main(p Process) int {
-	ctx, stop := interruptible(context.Background())
-	defer stop()
-	root := newRoot(p)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := newSignals(cancel)
+	defer signals.stop()
+	root := newRoot(p, signals)
 	root.SetArgs(p.Args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -78,46 +77,11 @@ func Main(p Process) int {
 	return exit.code
 }
 
-// sameSignal is how soon after a signal another counts as the same: a launcher
-// such as npx passes on what the terminal has sent to both, and timeout sends
-// twice.
-const sameSignal = time.Second
-
-// interruptible returns a context that ends with a signal to stop. A second one
-// that is not the same ends the process at once. The system's way to hear signals
-// is set up beside the caller, since an editor waits for the first answer; until
-// then a signal ends the process as if there were none.
-func interruptible(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(parent)
-	stopped, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		defer signal.Stop(signals)
-		select {
-		case <-signals:
-			cancel()
-		case <-stopped:
-			return
-		}
-		select {
-		case <-time.After(sameSignal):
-		case <-stopped:
-		}
-	}()
-	return ctx, func() {
-		cancel()
-		close(stopped)
-		<-done
-	}
-}
-
 // newRoot builds the tree of commands. It sets none of cobra's templates: with
 // text/template, which calls methods by their names, the linker would have to keep
 // every method there is, in a program that is a fifth larger and starts later.
-func newRoot(p Process) *cobra.Command {
-	g := &globals{process: p}
+func newRoot(p Process, signals *signals) *cobra.Command {
+	g := &globals{process: p, signals: signals}
 	asked := false // for the version
 	root := &cobra.Command{
 		Use:           "lorimer",
@@ -138,6 +102,7 @@ func newRoot(p Process) *cobra.Command {
 			}
 			return serve(cmd.Context(), g)
 		},
+		PersistentPreRun: func(*cobra.Command, []string) { signals.listen() },
 	}
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)

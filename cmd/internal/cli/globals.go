@@ -16,6 +16,7 @@ import (
 // globals are the flags of every command and what follows from them.
 type globals struct {
 	process Process
+	signals *signals
 	set     *pflag.FlagSet
 }
 
