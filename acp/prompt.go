@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
@@ -10,11 +11,20 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 )
 
+// largePrompt is the size in bytes from which the memory of a prompt's line is
+// given back once the prompt has been read. That costs a few milliseconds; left
+// to itself a program that then waits for a model keeps it for minutes.
+const largePrompt = 8 << 20
+
 // prompt is session/prompt. Its place in the queue and its options are fixed
 // before the next request of the session begins (R-ACP-07, R-ACP-25).
 func (s *session) prompt(ctx context.Context, r *wire.Request, t *turn) (any, error) {
 	in, err := readPrompt(members(r.Params), s.c.o.Audio)
-	r.Params = nil // of what may be a large line, the turn keeps what was read
+	size := len(r.Params)
+	r.Params = nil // the turn keeps what was read
+	if size > largePrompt {
+		debug.FreeOSMemory()
+	}
 	if err != nil {
 		return nil, err
 	}
