@@ -160,8 +160,14 @@ func words(b event.Block) string {
 	default:
 		form = linkText
 	}
-	return strings.NewReplacer(
+	text := b.Text // which may be large, and mostly stays as it is
+	if closing().MatchString(text) {
+		text = closing().ReplaceAllString(text, `<\/$1`)
+	}
+	fill := strings.NewReplacer(
 		"NAME", html.EscapeString(b.Name), "URI", html.EscapeString(b.URI), "MIME", html.EscapeString(b.MIME),
-		"SIZE", strconv.Itoa(len(b.Data)), "TEXT", closing().ReplaceAllString(b.Text, `<\/$1`),
-	).Replace(strings.TrimSpace(form))
+		"SIZE", strconv.Itoa(len(b.Data)),
+	)
+	before, after, _ := strings.Cut(strings.TrimSpace(form), "TEXT")
+	return fill.Replace(before) + text + fill.Replace(after)
 }
