@@ -226,9 +226,11 @@ func (h *history) settle() {
 // resultOf is the result of c, made up for a call that never came to its end,
 // and the images of it that have to be the user's.
 func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.ContentPart) {
-	r := model.ToolResult{IsError: true, ToolCallResponse: llms.ToolCallResponse{Content: phrase(interruptedText)}}
+	var r model.ToolResult
 	if c.result != nil {
 		r = *c.result
+	} else {
+		r.IsError, r.Content = true, phrase(interruptedText)
 	}
 	r.ToolCallID, r.Name = c.wire, c.name
 	apart := h.prose || speaksBetween(h.model) // else they would follow the results as a message of the user
