@@ -8,6 +8,7 @@ package body
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -110,6 +111,7 @@ const hex = "0123456789abcdef"
 
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
+	b = slices.Grow(b, len(s)+len(s)/8+2) // at once, with room for escapes: s may be large
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
