@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -82,6 +83,31 @@ func TestReadPrompt(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, in.Blocks); diff != "" {
 				t.Errorf("blocks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of a large prompt nothing is copied but what is kept, and that once.
+func TestReadPromptCopiesOnce(t *testing.T) {
+	const line = `\tif err != nil { return \"x\" }\n`
+	tests := []struct{ name, block string }{
+		{"text", `{"type":"text","text":"` + strings.Repeat(line, 1<<16) + `"}`},
+		{"resource", `{"type":"resource","resource":{"uri":"a:b","text":"` + strings.Repeat(line, 1<<16) + `"}}`},
+		{"image", `{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("AAAA", 1<<19) + `"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			params := []byte(`{"sessionId":"s","prompt":[` + tt.block + `]}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			in, err := readPrompt(members(params), false)
+			runtime.ReadMemStats(&after)
+			if err != nil || len(in.Blocks) != 1 {
+				t.Fatalf("%d blocks and error %v", len(in.Blocks), err)
+			}
+			if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(len(params))*5/4; got > limit {
+				t.Errorf("reading %d bytes allocated %d, want at most %d", len(params), got, limit)
 			}
 		})
 	}
