@@ -59,7 +59,7 @@ type App struct {
 // them.
 func Open(o Options) (*App, error) {
 	if err := shut(); err != nil {
-		return nil, err
+		o.Log.Warn().Err(err).Msg("commands could read the environment of this process")
 	}
 	a := &App{o: o, config: &live{sources: o.Sources, warn: o.Warn, told: map[config.Warning]bool{}}, scripts: map[string]*script.Script{}}
 	c, err := a.config.read()

@@ -11,7 +11,7 @@ import (
 // their environment, such as the keys of providers, could be read from ours.
 func shut() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("keeping the environment to this process: %w", err)
+		return fmt.Errorf("setting dumpable: %w", err)
 	}
 	return nil
 }
