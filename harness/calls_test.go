@@ -268,8 +268,8 @@ func TestReadOnlyWithholdsTools(t *testing.T) { // R-TOOLS-08, R-ACP-40
 func TestPlanIsShownBeforeTheQuestion(t *testing.T) { // R-ACP-23, R-ACP-44, C036
 	old := "a"
 	plan := tools.Plan{
-		Title: "a.go\nx", Locations: []tools.Location{{Path: "/work/a.go"}},
-		Diffs: []tools.Diff{{Path: "/work/a.go", Old: &old, New: "b"}},
+		Title: "a.go\nx", Locations: []tools.Location{{Path: "/space/a.go"}},
+		Diffs: []tools.Diff{{Path: "/space/a.go", Old: &old, New: "b"}},
 	}
 	write := mutating(toolstest.Answer("write", tools.Result{Text: "Written.", Diffs: plan.Diffs}))
 	write.OnPlan = func(context.Context, json.RawMessage) (tools.Plan, error) { return plan, nil }

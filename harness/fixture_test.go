@@ -177,8 +177,8 @@ func (s *settings) Default(context.Context) (harness.Choice, error) {
 // files is a workspace that has directories and nothing else.
 type files struct{ workspace.FS }
 
-func (files) Dir() string     { return "/work" }
-func (files) Roots() []string { return []string{"/work", "/more"} }
+func (files) Dir() string     { return "/space" }
+func (files) Roots() []string { return []string{"/space", "/more"} }
 
 // A script is a model that answers each request with its next step, and the
 // last step again when there is no other.

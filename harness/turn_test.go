@@ -382,7 +382,7 @@ func TestShapes(t *testing.T) { // R-HARN-20, R-HARN-21, R-TOOLS-21
 			if got := set.asked > 0; got != tt.want {
 				t.Errorf("set was asked: %v, want %v", got, tt.want)
 			}
-			if got := strings.Contains(r.System, "/work"); got != tt.want {
+			if got := strings.Contains(r.System, "/space"); got != tt.want {
 				t.Errorf("environment block: %v, want %v\n%s", got, tt.want, r.System)
 			}
 			if r.NoTools {
