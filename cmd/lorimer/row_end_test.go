@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -119,6 +120,44 @@ func TestRow189EditorGone(t *testing.T) {
 				t.Errorf("%d lines on standard error, want a few", n)
 			}
 		})
+	}
+}
+
+// Row 189, C086: a launcher between the editor and the agent hides the agent from
+// the editor's kill; the end of the input ends it.
+func TestRow189Launcher(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"lorimer acp; true", "lorimer acp & wait"} {
+		e := newEditor(t).breaks()
+		in, hold, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, agent, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sh", "-c", "exec 3<&0; "+strings.Replace(shell, "acp", "acp <&3", 1))
+		cmd.Dir, cmd.Stdin, cmd.Stdout = e.cwd, in, agent
+		cmd.Env = []string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), raceOptions()}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		agent.Close()
+		io.WriteString(hold, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
+		r := bufio.NewReader(out)
+		if _, err := r.ReadString('\n'); err != nil {
+			t.Fatalf("%s: no answer: %v", shell, err)
+		}
+		cmd.Process.Kill()
+		cmd.Wait() // it was killed
+		hold.Close()
+		out.SetReadDeadline(time.Now().Add(patience))
+		if _, err := io.ReadAll(r); err != nil { // the agent holds the other end while it lives
+			t.Errorf("%s: the agent is left: %v", shell, err)
+		}
+		out.Close()
 	}
 }
 
