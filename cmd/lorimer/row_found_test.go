@@ -171,6 +171,23 @@ func TestRow231Nothing(t *testing.T) {
 	}
 }
 
+// Row 231: whoever has switched the model before the first turn is not told that
+// another one is in use.
+func TestRow231SwitchedBefore(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	e.env = []string{"ANTHROPIC_API_KEY=sk-test-0123456789"}
+	e.acp()
+	s := e.open(nil)
+	e.call("session/set_config_option", object{"sessionId": s, "configId": "model", "value": "offline"}, nil)
+	e.prompt(s, "stream 3 words")
+	for _, u := range e.updates(s) {
+		if strings.Contains(string(u.Update.Content), "anthropic") {
+			t.Errorf("the offline model answers, and the user is told: %s", u.Update.Content)
+		}
+	}
+}
+
 // Row 231: a server of this machine counts when it answers as its product does.
 // It has 150 ms to answer, which a busy machine may miss, so each gets some tries
 // and none runs beside another test.

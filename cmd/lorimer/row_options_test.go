@@ -102,6 +102,35 @@ func TestRow194EachOption(t *testing.T) {
 	}
 }
 
+// C013, C014: an unknown slash command goes to the model as text, and the selectors
+// and the use of tokens are there for every client.
+func TestC013SlashAndC014Selectors(t *testing.T) {
+	t.Parallel()
+	e := edit(t, `{"match": {"contains": "/nothing like that"}, "text": "heard", "usage": {"input": 30, "output": 4}}`)
+	e.call("initialize", object{"protocolVersion": 1}, nil)
+	s := e.newState()
+	got := make(map[string]string)
+	for _, o := range s.ConfigOptions {
+		got[o.ID] = o.Category
+	}
+	want := map[string]string{"mode": "mode", "model": "model", "thinking": "thought_level", "tools": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("categories of the options (-want +got):\n%s", diff)
+	}
+	if stop := e.prompt(s.SessionID, "/nothing like that"); stop != "end_turn" || e.text(s.SessionID) != "heard" {
+		t.Errorf("%s with %q, want the model's answer", stop, e.text(s.SessionID))
+	}
+	uses := 0
+	for _, u := range e.updates(s.SessionID) {
+		if u.Update.Kind == "usage_update" {
+			uses++
+		}
+	}
+	if uses != 1 {
+		t.Errorf("%d usage updates after one request, want 1", uses)
+	}
+}
+
 // Row 194: the next send follows what was chosen.
 func TestRow194NextSendFollows(t *testing.T) {
 	t.Parallel()

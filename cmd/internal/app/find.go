@@ -95,10 +95,11 @@ func (f *finder) model(ref string) (probe.Model, bool) {
 }
 
 // notices tell which model was found and how to choose another; there is nothing
-// to tell when the user has chosen.
-func (f *finder) notices(ctx context.Context, c *config.Config) []string {
+// to tell when the user has chosen, in the configuration or in the session, whose
+// model is in use.
+func (f *finder) notices(ctx context.Context, c *config.Config, use string) []string {
 	ref, from := f.choose(ctx, c)
-	if from == "" {
+	if from == "" || ref != use {
 		return nil
 	}
 	return []string{fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s, use --model, or switch it in the session.",

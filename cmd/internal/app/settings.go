@@ -60,7 +60,7 @@ func (s *settings) Freeze(ctx context.Context, dir string, c harness.Choice) (ha
 		Model:   m.Descriptor,
 		Mode:    mode,
 		Open:    m.open,
-		Notices: append(s.a.finder.notices(ctx, cfg), notices...),
+		Notices: append(s.a.finder.notices(ctx, cfg, c.Model), notices...),
 		Prompt:  facts(cfg),
 		Zone:    cfg.Run.Zone,
 	}, nil
