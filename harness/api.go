@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,17 +25,67 @@ var (
 	ErrBusy     = errors.New("session is busy with another turn") // R-ACP-25
 	ErrClosed   = errors.New("session is closed")
 	ErrOption   = errors.New("no such option value")
+	ErrLost     = errors.New("another process has taken the session over")
+	ErrNoEntry  = errors.New("no such message in the session")
 )
 
-// Threads keeps threads. Append is durable when it returns.
+// Threads keeps threads. What a method has changed is durable when it returns. An
+// id has passed [CheckID].
 type Threads interface {
-	// Create makes a thread, or fails with ErrTaken.
-	Create(ctx context.Context, id string, c thread.Created) error
+	Log
+	Library
+	Locks
+}
+
+// A Log is the entries of threads.
+type Log interface {
+	// Create makes a thread from c and further entries, in one step, or fails
+	// with ErrTaken.
+	Create(ctx context.Context, id string, c thread.Created, more ...thread.Body) error
 	// Append adds entries in one step and returns them with Seq and Time set.
-	Append(ctx context.Context, id string, bodies ...thread.Body) ([]thread.Entry, error)
-	// Read calls f with each entry after seq, in order. ErrNotFound without a thread.
+	// Turn is the token of the turn that writes them, which fails with ErrLost
+	// when another has taken its place; "" is for what no turn writes.
+	Append(ctx context.Context, id, turn string, bodies ...thread.Body) ([]thread.Entry, error)
+	// Read calls f with each entry after seq, in order, and holds no more than a
+	// page of them in memory. ErrNotFound without a thread.
 	Read(ctx context.Context, id string, after int64, f func(thread.Entry) error) error
 }
+
+// A Library is the threads as a whole.
+type Library interface {
+	Info(ctx context.Context, id string) (thread.Info, error) // or ErrNotFound
+	List(ctx context.Context, q thread.Query) (thread.Page, error)
+	Search(ctx context.Context, s thread.Search) ([]thread.Hit, error) // the best hit first
+	// Copy makes thread id from c and the entries of thread from after the
+	// first, up to and with Seq last, and then more, in one step. Their numbers
+	// and times stay. ErrNotFound, ErrTaken.
+	Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error
+	// Delete deletes a thread and all that belongs to it. ErrNotFound; a
+	// *LockedError while a turn of it runs.
+	Delete(ctx context.Context, id string) error
+}
+
+// Locks see to it that one turn of a thread runs at a time, whatever process it
+// is in (R-ACP-53).
+type Locks interface {
+	// Lock takes the turn of a thread for h until ttl has passed, or renews it
+	// if h.Token has it already. A *LockedError names another holder whose time
+	// has not passed. ErrNotFound without a thread.
+	Lock(ctx context.Context, id string, h thread.Holder, ttl time.Duration) error
+	// Unlock gives up what the holder of token has. Without such a holder it
+	// does nothing.
+	Unlock(ctx context.Context, id, token string) error
+}
+
+// A LockedError tells that a turn of the thread runs elsewhere. It is an ErrBusy.
+type LockedError struct{ Holder thread.Holder }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("another process is answering in this session (process %d on %s); wait until it has finished", e.Holder.Process, e.Holder.Host)
+}
+
+// Is reports whether target is ErrBusy.
+func (e *LockedError) Is(target error) bool { return target == ErrBusy }
 
 // Settings reads what a send depends on.
 type Settings interface {

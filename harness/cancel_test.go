@@ -281,7 +281,7 @@ func TestGoneWatcherEndsTheTurn(t *testing.T) {
 func TestStoreThatFails(t *testing.T) { // an open call is closed although nothing can be stored
 	for _, after := range []int{1, 2, 3} {
 		f := newFixture(toolstest.Echo("look"))
-		full := &fullDisk{Threads: f.threads, left: after + 1}
+		full := &fullDisk{Threads: f.threads, left: after}
 		f.threads = full
 		f.script.steps = []step{wants(want{"a", "look", "{}"}), says("x")}
 		s := f.open(t)
@@ -299,7 +299,7 @@ func TestStoreThatFails(t *testing.T) { // an open call is closed although nothi
 func TestNothingRunsThatCannotBeStored(t *testing.T) {
 	write := mutating(toolstest.Echo("write"))
 	f := newFixture(toolstest.Echo("look"), write)
-	f.threads = &fullDisk{Threads: f.threads, left: 3} // options, message, answer
+	f.threads = &fullDisk{Threads: f.threads, left: 2} // message, answer
 	f.script.steps = []step{wants(want{"a", "look", "{}"}, want{"b", "write", "{}"}), says("x")}
 	s := f.open(t)
 	rec := &recorder{}
@@ -319,7 +319,7 @@ func TestLostEndOfACancelledTurnIsLogged(t *testing.T) {
 		var log strings.Builder
 		f := newFixture()
 		f.options.Log = zerolog.New(&log)
-		f.threads = &fullDisk{Threads: f.threads, left: 2} // options, message
+		f.threads = &fullDisk{Threads: f.threads, left: 1} // message
 		f.script.steps = []step{hangs(model.Text("half"))}
 		s := f.open(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -342,9 +342,9 @@ type fullDisk struct {
 	left int
 }
 
-func (d *fullDisk) Append(ctx context.Context, id string, b ...thread.Body) ([]thread.Entry, error) {
+func (d *fullDisk) Append(ctx context.Context, id, turn string, b ...thread.Body) ([]thread.Entry, error) {
 	if d.left--; d.left < 0 {
 		return nil, errFull
 	}
-	return d.Threads.Append(ctx, id, b...)
+	return d.Threads.Append(ctx, id, turn, b...)
 }

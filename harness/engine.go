@@ -72,11 +72,9 @@ func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
 		return nil, ErrClosed
 	}
 	roots := sp.FS.Roots()
-	if err := e.o.Threads.Create(ctx, s.id, thread.Created{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}); err != nil {
+	created := thread.Created{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}
+	if err := e.o.Threads.Create(ctx, s.id, created, thread.Options{Values: s.choice.values()}); err != nil {
 		return nil, err
-	}
-	if _, err := e.o.Threads.Append(ctx, s.id, thread.Options{Values: s.choice.values()}); err != nil {
-		return nil, fmt.Errorf("storing the options: %w", err)
 	}
 	if err := e.keep(s); err != nil {
 		return nil, err

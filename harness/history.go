@@ -54,7 +54,7 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 func (t *turn) append(ctx context.Context, bodies ...thread.Body) error {
 	lasting, cancel := outlive(ctx, grace)
 	defer cancel()
-	entries, err := t.o.Threads.Append(lasting, t.s.id, bodies...)
+	entries, err := t.o.Threads.Append(lasting, t.s.id, "", bodies...)
 	if err != nil {
 		if ctx.Err() != nil { // a cancelled turn is no error, so nobody else tells
 			t.log.Error().Err(err).Msg("the end of a cancelled turn is not stored")

@@ -212,7 +212,7 @@ func (s *Session) SetOption(ctx context.Context, id, value string) error {
 		return fmt.Errorf("%w: %s %q", ErrOption, id, value)
 	}
 	choice = choice.with(id, value)
-	if _, err := s.e.o.Threads.Append(ctx, s.id, thread.Options{Values: choice.values()}); err != nil {
+	if _, err := s.e.o.Threads.Append(ctx, s.id, "", thread.Options{Values: choice.values()}); err != nil {
 		return fmt.Errorf("storing the options: %w", err)
 	}
 	s.mu.Lock()

@@ -25,8 +25,17 @@ type Body interface{ isBody() }
 
 // Created opens every thread.
 type Created struct {
+	Cwd    string
+	Roots  []string // further directories
+	Parent string   // thread that this one was forked from; "" is none
+}
+
+// Moved tells that the session works in other directories from here on. The
+// model is told too, since what it remembers of files was said of the old ones
+// (R-ACP-15).
+type Moved struct {
 	Cwd   string
-	Roots []string // further directories
+	Roots []string
 }
 
 // User is a message of the user: Blocks is what is displayed, Sent what the
@@ -47,6 +56,7 @@ type Assistant struct {
 	Stop      model.Stop
 	Model     string          // PROVIDER/MODEL
 	Partial   bool            // cut by a cancel or a failure
+	Void      bool            // shown, but given anew by what follows: no part of the conversation (R-HARN-28)
 	Meta      json.RawMessage // sources, mcpTools (R-HARN-29)
 }
 
@@ -98,6 +108,17 @@ type Note struct{ Text string }
 // provider cannot take must not fail every request after it. It stays displayed.
 type Withdrawn struct{}
 
+// Retried tells that the last message of the user is answered anew: what
+// follows that message up to here is replaced. It stays in the log, but neither
+// the model nor the client sees it any more (R-HARN-26). It also revives a message
+// that was withdrawn.
+type Retried struct {
+	User int64 // Seq of the message of the user
+}
+
+// Archived hides the thread from lists, or brings it back.
+type Archived struct{ On bool }
+
 // Options are the session's options after a change.
 type Options struct{ Values map[string]string }
 
@@ -108,6 +129,9 @@ type Title struct {
 }
 
 func (Created) isBody()   {}
+func (Moved) isBody()     {}
+func (Retried) isBody()   {}
+func (Archived) isBody()  {}
 func (User) isBody()      {}
 func (Assistant) isBody() {}
 func (Result) isBody()    {}

@@ -1,5 +1,5 @@
 // Package memory keeps threads for as long as the process lives. It is what
-// sessions run on without a database, and the reference for the suite in
+// sessions run on that leave nothing behind, and the reference for the suite in
 // storetest.
 package memory
 
@@ -19,8 +19,16 @@ import (
 type Threads struct {
 	now func() time.Time
 
-	mu      sync.Mutex // guards the map and its slices
-	threads map[string][]thread.Entry
+	mu      sync.Mutex // guards the map and what it holds
+	threads map[string]*log
+}
+
+// A log is a thread.
+type log struct {
+	info    thread.Info
+	entries []thread.Entry
+	holder  thread.Holder
+	until   time.Time // the holder's time
 }
 
 var _ harness.Threads = (*Threads)(nil)
@@ -31,51 +39,77 @@ func New(now func() time.Time) *Threads {
 	if now == nil {
 		now = time.Now
 	}
-	return &Threads{now: now, threads: make(map[string][]thread.Entry)}
+	return &Threads{now: now, threads: make(map[string]*log)}
 }
 
 // Create makes a thread whose first entry is c.
-func (t *Threads) Create(ctx context.Context, id string, c thread.Created) error {
+func (t *Threads) Create(ctx context.Context, id string, c thread.Created, more ...thread.Body) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.threads[id]; ok {
+	if t.threads[id] != nil {
 		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
 	}
-	t.threads[id] = []thread.Entry{{Seq: 1, Time: t.now(), Body: c}}
+	l := &log{info: thread.Info{ID: id}}
+	l.append(t.now(), append([]thread.Body{c}, more...))
+	t.threads[id] = l
 	return nil
 }
 
 // Append adds entries in one step.
-func (t *Threads) Append(ctx context.Context, id string, bodies ...thread.Body) ([]thread.Entry, error) {
+func (t *Threads) Append(ctx context.Context, id, turn string, bodies ...thread.Body) ([]thread.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	log, ok := t.threads[id]
-	if !ok {
-		return nil, fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
+	l, err := t.find(id)
+	if err != nil {
+		return nil, err
 	}
-	now, from := t.now(), len(log)
+	if turn != "" && l.holder.Token != turn {
+		return nil, fmt.Errorf("thread %s: %w", id, harness.ErrLost)
+	}
+	return slices.Clone(l.append(t.now(), bodies)), nil
+}
+
+// append adds entries and returns them.
+func (l *log) append(now time.Time, bodies []thread.Body) []thread.Entry {
+	from := len(l.entries)
 	for _, b := range bodies {
-		log = append(log, thread.Entry{Seq: int64(len(log)) + 1, Time: now, Body: b})
+		e := thread.Entry{Seq: l.info.Last + 1, Time: now, Body: b}
+		l.entries = append(l.entries, e)
+		l.info.Add(e)
 	}
-	t.threads[id] = log
-	return slices.Clone(log[from:]), nil
+	return l.entries[from:]
+}
+
+// find returns thread id. The caller holds the lock.
+func (t *Threads) find(id string) (*log, error) {
+	if l := t.threads[id]; l != nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
 }
 
 // Read calls f with each entry after seq, as they stood when it was called.
 func (t *Threads) Read(ctx context.Context, id string, after int64, f func(thread.Entry) error) error {
 	t.mu.Lock()
-	log, ok := t.threads[id]
-	t.mu.Unlock()
-	if !ok {
-		return fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
+	l, err := t.find(id)
+	var entries []thread.Entry
+	if err == nil {
+		entries = l.entries
 	}
-	for _, e := range log[min(max(after, 0), int64(len(log))):] {
+	t.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Seq <= after {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func TestThreads(t *testing.T, open func(*testing.T) harness.Threads) {
 	t.Run("one of many creators wins", func(t *testing.T) { testRace(t, open(t)) })
 	t.Run("a missing thread is ErrNotFound", func(t *testing.T) {
 		s := open(t)
-		_, err := s.Append(t.Context(), "nope", thread.Note{Text: "x"})
+		_, err := s.Append(t.Context(), "nope", "", thread.Note{Text: "x"})
 		if !errors.Is(err, harness.ErrNotFound) {
 			t.Errorf("Append: error = %v, want ErrNotFound", err)
 		}
@@ -68,7 +68,7 @@ func TestThreads(t *testing.T, open func(*testing.T) harness.Threads) {
 		create(t, s, "a", thread.Created{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.Append(ctx, "a", thread.Note{Text: "x"}); !errors.Is(err, context.Canceled) {
+		if _, err := s.Append(ctx, "a", "", thread.Note{Text: "x"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want context.Canceled", err)
 		}
 		if got := read(t, s, "a", 0); len(got) != 1 {
@@ -183,7 +183,7 @@ func testConcurrent(t *testing.T, s harness.Threads) {
 		wg.Go(func() {
 			for r := range rounds {
 				name := fmt.Sprintf("%d/%d", w, r)
-				got, err := s.Append(t.Context(), "a", thread.Note{Text: name}, thread.Note{Text: name})
+				got, err := s.Append(t.Context(), "a", "", thread.Note{Text: name}, thread.Note{Text: name})
 				if err != nil {
 					t.Error(err)
 				} else if len(got) != 2 || got[1].Seq != got[0].Seq+1 {
@@ -216,7 +216,7 @@ func create(t *testing.T, s harness.Threads, id string, c thread.Created) {
 
 func add(t *testing.T, s harness.Threads, id string, bodies ...thread.Body) []thread.Entry {
 	t.Helper()
-	got, err := s.Append(t.Context(), id, bodies...)
+	got, err := s.Append(t.Context(), id, "", bodies...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// Load opens the session of a thread that is stored, with the options that were
+// chosen in it. Sp.ID names it; where sp names other directories than the thread
+// has, they hold from now on, and the next turn tells the model (R-ACP-15). It
+// fails with [ErrBadID] and [ErrNotFound].
+//
+// A thread may be open in several sessions, of one process or of many: whichever
+// has the turn answers (R-ACP-53).
+func (e *Engine) Load(ctx context.Context, sp Spec) (*Session, error) {
+	if err := CheckID(sp.ID); err != nil {
+		return nil, err
+	}
+	info, err := e.o.Threads.Info(ctx, sp.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.prepare(ctx, sp)
+	if err != nil {
+		return nil, err
+	}
+	s.choice = s.choice.stored(info.Options)
+	return s, e.keep(s)
+}
+
+// Fork opens a session on a copy of thread from, under the id that sp wishes.
+// At names a message up to which it is copied: one of the user is left out, so
+// that it can be written anew, one of the model is the last. "" copies all. It
+// fails as [Engine.Open] does, with [ErrNotFound] and with [ErrNoEntry].
+func (e *Engine) Fork(ctx context.Context, from, at string, sp Spec) (*Session, error) {
+	return nil, fmt.Errorf("fork of %s: %w", from, ErrNotFound)
+}
+
+// Info says what a list says of a thread: [ErrBadID], [ErrNotFound].
+func (e *Engine) Info(ctx context.Context, id string) (thread.Info, error) {
+	if err := CheckID(id); err != nil {
+		return thread.Info{}, err
+	}
+	return e.o.Threads.Info(ctx, id)
+}
+
+// List returns a page of threads, the last updated first.
+func (e *Engine) List(ctx context.Context, q thread.Query) (thread.Page, error) {
+	return e.o.Threads.List(ctx, q)
+}
+
+// Search finds words in threads.
+func (e *Engine) Search(ctx context.Context, s thread.Search) ([]thread.Hit, error) {
+	return e.o.Threads.Search(ctx, s)
+}
+
+// Delete deletes a thread: [ErrBadID], [ErrNotFound], or [ErrBusy] while a turn
+// of it runs. Its sessions are closed by their owners first.
+func (e *Engine) Delete(ctx context.Context, id string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	return e.o.Threads.Delete(ctx, id)
+}
+
+// maxTitle is how many characters a title may have.
+const maxTitle = 200
+
+// SetTitle gives a thread a title that nothing but another call changes, and
+// returns it as it is stored: on one line, and not longer than 200 characters.
+func (e *Engine) SetTitle(ctx context.Context, id, title string) (string, error) {
+	return title, e.change(ctx, id, thread.Title{Text: title, User: true})
+}
+
+// Archive hides a thread from lists, or brings it back.
+func (e *Engine) Archive(ctx context.Context, id string, on bool) error {
+	return e.change(ctx, id, thread.Archived{On: on})
+}
+
+// change appends what no turn writes.
+func (e *Engine) change(ctx context.Context, id string, b thread.Body) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	_, err := e.o.Threads.Append(ctx, id, "", b)
+	return err
+}
+
+// Replay tells sink what happened in the thread, in the original order: messages,
+// thoughts, tool calls in their last state, answers with their metadata
+// (R-ACP-15). It holds no more than a step of the thread in memory.
+func (s *Session) Replay(ctx context.Context, sink event.Sink) error {
+	return nil
+}
+
+// stored returns c with the options that a thread keeps. What is no value of an
+// option any more stays as it is in c; a model may be any (C017).
+func (c Choice) stored(values map[string]string) Choice {
+	for _, id := range slices.Sorted(maps.Keys(values)) {
+		next := c.with(id, values[id])
+		if strings.TrimSpace(values[id]) != "" && next.check() == nil {
+			c = next
+		}
+	}
+	return c
+}
