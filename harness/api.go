@@ -60,6 +60,10 @@ type Library interface {
 	// first, up to and with Seq last, and then more, in one step. Their numbers
 	// and times stay. ErrNotFound, ErrTaken.
 	Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error
+	// Restore makes thread id from entries that keep their numbers and times, in
+	// one step: the first is a Created, and the numbers run from 1 without a gap.
+	// ErrTaken.
+	Restore(ctx context.Context, id string, entries []thread.Entry) error
 	// Delete deletes a thread and all that belongs to it. ErrNotFound; a
 	// *LockedError while a turn of it runs.
 	Delete(ctx context.Context, id string) error

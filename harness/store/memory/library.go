@@ -55,6 +55,24 @@ func (t *Threads) Copy(ctx context.Context, from string, last int64, id string, 
 	return nil
 }
 
+// Restore makes a thread from entries as they are.
+func (t *Threads) Restore(ctx context.Context, id string, entries []thread.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.threads[id] != nil {
+		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
+	}
+	l := &log{info: thread.Info{ID: id}, entries: slices.Clone(entries)}
+	for _, e := range entries {
+		l.info.Add(e)
+	}
+	t.threads[id] = l
+	return nil
+}
+
 // Delete deletes a thread.
 func (t *Threads) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
