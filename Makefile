@@ -26,7 +26,7 @@ lint:
 full: lint peers race fuzz cross bench
 
 race:
-	LORIMER_REQUIRE=npm go test -race -count=1 ./...
+	LORIMER_REQUIRE=npm,postgres .ci/postgres run go test -race -count=1 ./...
 
 # Each fuzz target for a short time.
 fuzz:
