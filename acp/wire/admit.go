@@ -15,7 +15,7 @@ func (c *Conn) request(ctx context.Context, r *Request) {
 		c.refuse(ctx, r.ID, err)
 		return
 	}
-	admitted := c.guard(r.Method, func() { r.queue = c.h.Admit(r) })
+	admitted := c.guard(r.Method, func() { r.Follow(c.h.Admit(r)) })
 	c.enqueue(r)
 	go c.run(own, r, admitted)
 }
@@ -24,8 +24,8 @@ func (c *Conn) request(ctx context.Context, r *Request) {
 // ended.
 func (c *Conn) run(ctx context.Context, r *Request, admitted bool) {
 	defer c.end(r)
-	if r.prev != nil {
-		<-r.prev
+	for _, prev := range r.prev {
+		<-prev
 	}
 	var b *buffer
 	if admitted {
@@ -108,15 +108,16 @@ func (c *Conn) inFlight(key string) bool {
 	return c.requests[key] != nil
 }
 
-// enqueue makes r the last request of its queue.
+// enqueue makes r the last request of its queues.
 func (c *Conn) enqueue(r *Request) {
-	if r.queue == "" {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.prev = c.queues[r.queue]
-	c.queues[r.queue] = r.begun
+	for _, queue := range r.queues {
+		if prev := c.queues[queue]; prev != nil && prev != r.begun {
+			r.prev = append(r.prev, prev)
+		}
+		c.queues[queue] = r.begun
+	}
 }
 
 // end closes what is left of r.
@@ -125,8 +126,10 @@ func (c *Conn) end(r *Request) {
 	r.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.queues[r.queue] == r.begun {
-		delete(c.queues, r.queue)
+	for _, queue := range r.queues {
+		if c.queues[queue] == r.begun {
+			delete(c.queues, queue)
+		}
 	}
 	c.open--
 	if c.stopped && c.open == 0 {

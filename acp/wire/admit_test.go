@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,54 @@ func TestQueuesRunApart(t *testing.T) {
 			t.Errorf("%d answers, want 5", got)
 		}
 	})
+}
+
+// A request in two queues waits for both, and both wait for it.
+func TestFollow(t *testing.T) {
+	second := func(id int, queue, further string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":{"queue":%q,"further":%q}}`+"\n", id, queue, further)
+	}
+	admit := func(r *wire.Request) string {
+		var p struct{ Further string }
+		if err := json.Unmarshal(r.Params, &p); err != nil {
+			t.Error(err)
+		}
+		r.Follow(p.Further)
+		return byQueue(r)
+	}
+	tests := []struct {
+		name  string
+		lines []string
+		want  []time.Duration // end of each request
+	}{
+		{"waits for both", []string{second(0, "a", ""), second(1, "a", ""), second(2, "b", ""), second(3, "b", "a")}, []time.Duration{1, 2, 1, 3}},
+		{"both wait", []string{second(0, "a", "b"), second(1, "a", ""), second(2, "b", ""), second(3, "c", "")}, []time.Duration{1, 2, 2, 1}},
+		{"one queue twice", []string{second(0, "a", "a"), second(1, "a", "a")}, []time.Duration{1, 2}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				got := make([]time.Duration, len(tt.lines)) // each request has its own slot
+				p := open(t, handler{admit: admit, serve: func(_ context.Context, r *wire.Request) (any, error) {
+					time.Sleep(time.Second)
+					i, err := strconv.Atoi(string(r.ID))
+					if err != nil {
+						return nil, err
+					}
+					got[i] = time.Since(start) / time.Second
+					return nil, nil
+				}}, wire.Options{})
+				p.write(strings.Join(tt.lines, ""))
+				if err := p.hangUp(); err != nil {
+					t.Errorf("Serve: %v", err)
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("ended after %v seconds, want %v", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // A request that cannot be admitted does not hold up its queue, nor does one

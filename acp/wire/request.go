@@ -39,10 +39,10 @@ type Request struct {
 
 	key    string // identifies ID among the requests in flight
 	cancel context.CancelCauseFunc
-	queue  string
-	prev   <-chan struct{} // begun of the predecessor in the queue; nil without one
-	begun  chan struct{}   // closed when the successor in the queue may begin
-	once   sync.Once       // for closing begun
+	queues []string
+	prev   []<-chan struct{} // begun of the predecessors in the queues
+	begun  chan struct{}     // closed when the successors in the queues may begin
+	once   sync.Once         // for closing begun
 
 	mu    sync.Mutex // guards after
 	after []func()
@@ -56,7 +56,16 @@ func (r *Request) Cancel(cause error) {
 	}
 }
 
-// Release lets the next request of the queue begin, though this one goes on.
+// Follow puts r into a further queue beside the one that Admit returns: it begins
+// when its predecessors in all of them let it, and each of its successors waits
+// for it. Only [Handler.Admit] may call it. The queue "" is none.
+func (r *Request) Follow(queue string) {
+	if queue != "" {
+		r.queues = append(r.queues, queue)
+	}
+}
+
+// Release lets the next request of its queues begin, though this one goes on.
 func (r *Request) Release() {
 	r.once.Do(func() {
 		if r.begun != nil {
