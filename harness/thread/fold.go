@@ -8,56 +8,80 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
-//go:embed text/interrupted.md
-var interrupted string
+// What the model is told in its own place.
+var (
+	//go:embed text/interrupted.md
+	interruptedText string
+	//go:embed text/moved.md
+	movedText string
+	//go:embed text/further.md
+	furtherText string
+)
+
+// maxPaths is how many characters the paths in a text for the model may have.
+const maxPaths = 4096
 
 // A Conversation is what the entries of a thread add up to. It grows entry by
 // entry, and the messages of a longer log begin with those of a shorter one: a
 // message that has been followed by one of another role never changes again,
-// and the last one only grows at its end (R-HARN-14), or is taken back whole. So a conversation read
-// from the store and one that has lived since the first entry are equal.
+// and the last one only grows at its end (R-HARN-14). Only [Withdrawn] and
+// [Retried] go back, as far as the last message of the user. So a conversation
+// read from the store and one that has lived since the first entry are equal.
 //
 // The zero value is the conversation of an empty thread. It is not safe for
 // concurrent use.
 type Conversation struct {
 	messages []llms.MessageContent
-	before   []llms.MessageContent // the messages before the user's last
-	fresh    bool                  // nothing has answered that one yet
-	open     []Call                // of the last answer, in call order; none when all have a result
-	results  map[string]Result     // of the open calls, by our id
-	wire     map[string]bool       // the ids that calls went out with
-	options  map[string]string
-	title    Title
+	last     int64 // Seq of the last entry
+	user     turnMark
+	open     []Call            // of the last answer, in call order; none when all have a result
+	results  map[string]Result // of the open calls, by our id
+	wire     map[string]bool   // the ids that calls went out with
+}
+
+// A turnMark is the last message of the user, to go back to.
+type turnMark struct {
+	set    bool
+	before []llms.MessageContent // without it
+	after  []llms.MessageContent // with it
+	moves  []llms.ContentPart    // what was said of directories since; no way back takes that away
+	fresh  bool                  // nothing has answered it yet
 }
 
 // Add continues the conversation with e, which follows all entries before it.
 func (c *Conversation) Add(e Entry) {
+	c.last = e.Seq
 	switch b := e.Body.(type) {
 	case User:
-		c.settle()
-		c.before, c.fresh = c.messages, true
-		c.say(llms.ChatMessageTypeHuman, parts(b.Sent))
+		c.ask(b)
 	case Note:
 		c.say(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: b.Text}})
 	case Assistant:
-		c.answer(b)
+		if !b.Void {
+			c.answer(b)
+		}
 	case Result:
 		c.result(b)
+	case Moved:
+		c.move(b)
 	case Withdrawn:
-		if c.fresh {
-			c.messages = slices.Clip(c.before) // what was handed out shares the rest
+		if c.user.fresh {
+			c.goBack(c.user.before)
 		}
-	case Options:
-		c.options = b.Values
-	case Title:
-		if !c.title.User || b.User {
-			c.title = b
+	case Retried:
+		if c.user.set {
+			c.user.fresh = true
+			c.goBack(c.user.after)
 		}
-	case Created:
+	case Created, Options, Title, Archived: // say nothing to the model
 	}
 }
+
+// Last returns the Seq of the last entry, 0 without one.
+func (c *Conversation) Last() int64 { return c.last }
 
 // Messages returns the messages of the next request: human, ai and tool in
 // turn, no two of one role in a row, every call followed by its result
@@ -72,15 +96,35 @@ func (c *Conversation) Messages() []llms.MessageContent {
 // Sent reports whether a call went to the provider with the id wire.
 func (c *Conversation) Sent(wire string) bool { return c.wire[wire] }
 
-// Options returns the options after the last change, nil without one.
-func (c *Conversation) Options() map[string]string { return c.options }
+// ask adds a message of the user.
+func (c *Conversation) ask(u User) {
+	c.settle()
+	before := slices.Clip(c.messages)
+	c.say(llms.ChatMessageTypeHuman, parts(u.Sent))
+	c.user = turnMark{set: true, before: before, after: slices.Clip(c.messages), fresh: true}
+}
 
-// Title returns the title: the last one, unless the user has set one.
-func (c *Conversation) Title() Title { return c.title }
+// goBack makes messages, which were handed out, the end of the conversation. What
+// is said next is not written over what came after them.
+func (c *Conversation) goBack(messages []llms.MessageContent) {
+	c.open, c.results = nil, nil
+	c.messages = messages
+	c.say(llms.ChatMessageTypeHuman, c.user.moves)
+}
+
+// move tells the model of other directories, unless it has heard of none yet.
+func (c *Conversation) move(m Moved) {
+	if len(c.messages) == 0 {
+		return
+	}
+	said := moved(m)
+	c.user.moves = append(c.user.moves, said)
+	c.say(llms.ChatMessageTypeHuman, []llms.ContentPart{said})
+}
 
 // answer adds an answer and opens its calls.
 func (c *Conversation) answer(a Assistant) {
-	c.fresh = false
+	c.user.fresh = false
 	c.say(llms.ChatMessageTypeAI, parts(a.Parts))
 	for _, p := range a.Parts {
 		if p.Call == nil {
@@ -126,11 +170,31 @@ func (c *Conversation) settled() []llms.ContentPart {
 	for i, call := range c.open {
 		r, ok := c.results[call.ID]
 		if !ok {
-			r = Result{Text: strings.TrimSpace(interrupted), IsError: true}
+			r = Interrupted(call)
 		}
 		out[i] = toolResult(call, r)
 	}
 	return out
+}
+
+// Interrupted returns the result that stands for that of a call which has none,
+// because its turn was cut off.
+func Interrupted(c Call) Result {
+	return Result{CallID: c.ID, Text: strings.TrimSpace(interruptedText), IsError: true}
+}
+
+// moved is what the model is told of other directories.
+func moved(m Moved) llms.ContentPart {
+	text := fill(movedText, "DIR", m.Cwd)
+	if len(m.Roots) > 0 {
+		text += " " + fill(furtherText, "DIRS", strings.Join(m.Roots, ", "))
+	}
+	return llms.TextContent{Text: text}
+}
+
+// fill puts paths in the place of name.
+func fill(text, name, paths string) string {
+	return strings.Replace(strings.TrimSpace(text), name, tools.Line(paths, maxPaths), 1)
 }
 
 // say appends a message, or lengthens the last one if it has the same role. A

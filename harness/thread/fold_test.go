@@ -57,7 +57,19 @@ func lines(ms []llms.MessageContent) []string {
 	return out
 }
 
-func TestMessages(t *testing.T) {
+var moved = thread.Moved{Cwd: "/new\nline", Roots: []string{"/more", "/still"}}
+
+const toldMoved = `The user has opened this conversation in another directory: from here on the tools work in /new\nline, and ` +
+	`relative paths start there. What was said of files before this point was said of the directory before; look again before ` +
+	`you rely on it. Further directories that the tools may use: /more, /still.`
+
+// void is a as an answer that another follows in its place.
+func void(a thread.Assistant) thread.Assistant {
+	a.Void = true
+	return a
+}
+
+func TestMessages(t *testing.T) { // R-HARN-08
 	answer := thread.Assistant{Parts: []thread.Part{{Text: "yes"}}}
 	tests := []struct {
 		name   string
@@ -113,10 +125,48 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			"entries that say nothing to the model", []thread.Body{
-				user("q"), thread.Assistant{}, thread.Options{}, thread.Title{Text: "t"}, answer,
+				user("q"), thread.Assistant{}, thread.Options{}, thread.Title{Text: "t"}, thread.Archived{On: true}, answer,
 			},
 			[]string{"human|q", "ai|yes"},
 		},
+		{
+			"what was given anew is no part, R-HARN-28", []thread.Body{user("q"), void(calls("1")), result("1"), answer},
+			[]string{"human|q", "ai|yes"},
+		},
+		{
+			"an answer given anew, R-HARN-26",
+			[]thread.Body{user("p"), answer, user("q"), calls("1"), result("1"), answer, thread.Retried{User: 3}, answer},
+			[]string{"human|p", "ai|yes", "human|q", "ai|yes"},
+		},
+		{
+			"an answer given anew while calls are open",
+			[]thread.Body{user("q"), calls("1", "2"), result("2"), thread.Retried{User: 1}, result("1")},
+			[]string{"human|q"},
+		},
+		{
+			"a message that was taken back is tried anew",
+			[]thread.Body{user("p"), answer, user("q"), thread.Withdrawn{}, thread.Retried{User: 3}, answer},
+			[]string{"human|p", "ai|yes", "human|q", "ai|yes"},
+		},
+		{
+			"a message that is tried anew and fails again is taken back, however often it was answered",
+			[]thread.Body{
+				user("p"), answer, user("q"), answer, thread.Retried{User: 3}, thread.Withdrawn{}, thread.Retried{User: 3},
+				thread.Note{Text: "n"}, thread.Withdrawn{}, user("r"),
+			},
+			[]string{"human|p", "ai|yes", "human|r"},
+		},
+		{"nothing to try anew", []thread.Body{thread.Note{Text: "n"}, thread.Retried{User: 1}}, []string{"human|n"}},
+		{
+			"other directories before a message that is taken back", []thread.Body{user("p"), answer, moved, user("q"), thread.Withdrawn{}},
+			[]string{"human|p", "ai|yes", "human|" + toldMoved},
+		},
+		{
+			"other directories in a turn that is tried anew and fails",
+			[]thread.Body{user("p"), answer, thread.Retried{User: 1}, moved, answer, thread.Retried{User: 1}, thread.Withdrawn{}, user("q")},
+			[]string{"human|" + toldMoved + "|q"},
+		},
+		{"other directories before there was anything", []thread.Body{moved, user("q")}, []string{"human|q"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,37 +226,32 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestOptionsAndTitle(t *testing.T) {
-	c := fold(
-		thread.Options{Values: map[string]string{"mode": "ask"}}, thread.Title{Text: "first"},
-		thread.Options{Values: map[string]string{"mode": "auto"}}, thread.Title{Text: "mine", User: true}, thread.Title{Text: "later"},
-	)
-	if got := c.Options()["mode"]; got != "auto" {
-		t.Errorf("mode = %q, want the last one", got)
-	}
-	if got := c.Title().Text; got != "mine" {
-		t.Errorf("title = %q, want the user's", got)
-	}
-}
-
-// FuzzMessages reads bytes as entries. Whatever they are, the messages are what
-// strict providers take, and those of a longer log begin with those of a
-// shorter one.
+// FuzzMessages reads letters as entries. Whatever they are, the messages are what
+// strict providers take, those of a longer log begin with those of a shorter one
+// unless the last entry goes back, and what was handed out never changes.
 func FuzzMessages(f *testing.F) {
 	f.Add("uaur")
 	f.Add("u2AaBun1r")
 	f.Add("2ba2u3cba")
+	f.Add("ur1aRrwumruvr2aRmrRwRu")
+	f.Add("mu2bRaW1unWRvrmotxu")
 	f.Fuzz(func(t *testing.T, log string) {
 		if len(log) > 200 {
 			return
 		}
 		c := new(thread.Conversation)
 		var before []llms.MessageContent
+		var handed [][]llms.MessageContent
+		var kept [][]string
 		for i, b := range log {
 			c.Add(thread.Entry{Seq: int64(i) + 1, Body: body(i, b)})
 			now := c.Messages()
 			if err := strict(now); err != nil {
 				t.Fatalf("after %q: %v", log[:i+1], err)
+			}
+			handed, kept = append(handed, now), append(kept, lines(now))
+			if b == 'W' || b == 'R' {
+				before = nil
 			}
 			if n := len(now); n > 0 && now[n-1].Role == llms.ChatMessageTypeTool {
 				continue // the tail may be a repair, which a real result replaces
@@ -215,6 +260,14 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("after %q: %v", log[:i+1], err)
 			}
 			before = now
+		}
+		for i, ms := range handed {
+			if diff := cmp.Diff(kept[i], lines(ms)); diff != "" {
+				t.Fatalf("messages after %q have changed (-then +now):\n%s", log[:i+1], diff)
+			}
+		}
+		if got := c.Last(); got > int64(len(log)) || len(log) > 0 && got == 0 {
+			t.Errorf("last entry = %d of %d", got, len(log))
 		}
 	})
 }
@@ -235,6 +288,20 @@ func body(i int, b rune) thread.Body {
 		return thread.Note{Text: fmt.Sprint("note ", i)}
 	case 'r':
 		return thread.Assistant{Parts: []thread.Part{{Text: fmt.Sprint("answer ", i)}}}
+	case 'v':
+		return void(calls("a"))
+	case 'm':
+		return thread.Moved{Cwd: fmt.Sprint("/", i)}
+	case 'W':
+		return thread.Withdrawn{}
+	case 'R':
+		return thread.Retried{User: 1}
+	case 'o':
+		return thread.Options{}
+	case 't':
+		return thread.Title{Text: "t"}
+	case 'x':
+		return thread.Archived{On: true}
 	}
 	return user(fmt.Sprint("question ", i))
 }
