@@ -1,5 +1,5 @@
-// Package v1 tells a client of protocol version 1 what a turn does: it encodes
-// events as session/update notifications.
+// Package v1 tells a client of protocol version 1 what a turn does, or did: it
+// encodes events as session/update notifications.
 //
 // An [Encoder] belongs to a session. Pieces of text, which come by the thousand,
 // are encoded by hand into frames that the connection can merge; everything else

@@ -55,9 +55,10 @@ type Encoder struct {
 	err     error            // of a flush, for the next event
 }
 
-// A Turn is the sink of one turn.
+// A Turn is the sink of one turn, or of a replay of the turns that were.
 type Turn struct {
-	e *Encoder
+	e      *Encoder
+	replay bool // the messages of the user are told too
 
 	// Guarded by e.mu.
 	ids   []string // of the calls announced in this turn, in order
@@ -79,6 +80,11 @@ func New(out Out, o Options) *Encoder {
 
 // Turn returns the sink for one turn.
 func (e *Encoder) Turn() *Turn { return &Turn{e: e} }
+
+// Replay returns the sink for what happened before the client came: unlike in a
+// turn, it has not seen the messages of the user (R-ACP-15). No turn runs beside
+// it.
+func (e *Encoder) Replay() *Turn { return &Turn{e: e, replay: true} }
 
 // errEnded means a bug of a caller.
 var errEnded = errors.New("turn has ended")
@@ -113,6 +119,9 @@ func (t *Turn) Emit(ev event.Event) error {
 	case event.Retry:
 		return e.notice(event.Warning, retryText(ev))
 	case event.User:
+		if t.replay {
+			return e.user(ev)
+		}
 		return nil // the client shows what its user wrote
 	}
 	return nil
@@ -135,11 +144,16 @@ func (t *Turn) End() error {
 	return errors.Join(errs...)
 }
 
+// chunk tells text, which may be a whole message, in chunks of a moderate length.
 func (e *Encoder) chunk(head []byte, id, text string) error {
-	if text == "" {
-		return nil
+	for text != "" {
+		n := piece(text)
+		if err := e.out.Send(&chunk{head: head, id: id, text: text[:n], size: n}); err != nil {
+			return err
+		}
+		text = text[n:]
 	}
-	return e.out.Send(&chunk{head: head, id: id, text: text, size: len(text)})
+	return nil
 }
 
 // done tells the metadata of a message in an empty chunk that ends it. A message
