@@ -133,6 +133,7 @@ type Options struct {
 	MaxSteps int              // model requests in a turn; default 50 (R-HARN-23)
 	Parallel int              // tools that run at once; default 4 (R-TOOLS-07)
 	Waiting  int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
+	Idle     time.Duration    // after which a harness that nobody uses is dropped; default 30 min, negative never (R-HARN-13)
 	Trace    func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
 }
 
@@ -144,6 +145,7 @@ type Scope struct {
 	Seen    *workspace.Seen
 	Scratch string // of the session
 	Model   model.Descriptor
+	Key     string // what the turn may spend is counted under it: message id#revision (R-HARN-26)
 }
 
 // A Spec describes a session to open.
@@ -163,6 +165,7 @@ type Spec struct {
 type Input struct {
 	MessageID string // the client's, for R-ACP-33; "" has one made
 	Blocks    []event.Block
+	Retry     bool // answers the last message anew, instead of Blocks (R-HARN-26)
 }
 
 // An Outcome is how a turn ended. A cancelled turn is an outcome, not an error.

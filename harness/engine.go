@@ -34,7 +34,8 @@ func New(o Options) *Engine {
 	o.MaxSteps = cmp.Or(max(o.MaxSteps, 0), 50)
 	o.Parallel = cmp.Or(max(o.Parallel, 0), 4)
 	o.Waiting = max(cmp.Or(o.Waiting, 16), 0)
-	return &Engine{o: o, open: make(map[*Session]bool)}
+	o.Idle = max(cmp.Or(o.Idle, 30*time.Minute), 0)
+	return &Engine{o: o, pool: pool{idle: o.Idle, log: o.Log}, open: make(map[*Session]bool)}
 }
 
 // maxID keeps an id fit to name a file.
@@ -139,5 +140,6 @@ func (e *Engine) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.Close(ctx) })
 	}
 	wg.Wait()
+	e.pool.close()
 	return errors.Join(errs...)
 }

@@ -3,8 +3,12 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -28,12 +32,29 @@ const (
 // outdated.
 var errAborted = errors.New("harness is not wanted any more")
 
+// What changed where a harness is rebuilt although its signature is the same.
+const (
+	changedIdle  = "idle"  // nobody had used it for a while (R-HARN-13)
+	changedStore = "store" // what it knows of the thread may not be what is stored
+)
+
 // A pool keeps at most one harness per thread (R-HARN-01). What it keeps is the
 // build, under way or done, so that sends which arrive together share it; a
-// build that fails is forgotten (R-HARN-05).
+// build that fails is forgotten (R-HARN-05). A harness that nobody uses for
+// a while is given up.
 type pool struct {
-	mu     sync.Mutex // guards the map and the builds in it
+	idle time.Duration // how long that is; 0 is for ever
+	log  zerolog.Logger
+
+	mu     sync.Mutex // guards the fields below and what they hold
 	builds map[string]*build
+	gone   map[string]remains // of threads without a build
+}
+
+// Remains are what is known of a harness that was given up.
+type remains struct {
+	sig Signature
+	why string
 }
 
 // A build is a harness from the moment somebody wants it.
@@ -43,15 +64,20 @@ type build struct {
 	done    chan struct{} // closed when h and err are set
 	h       *harness
 	err     error
-	waiting int  // callers that would take it
-	aborted bool // nobody waited any more
+	waiting int         // callers that would take it
+	aborted bool        // nobody waited any more
+	users   int         // callers that have it, or wait for it
+	unused  time.Time   // when the last of them left
+	expiry  *time.Timer // runs while there are none
 }
 
-// A lease is what a send got from the pool.
+// A lease is what a send got from the pool. It is given back with release.
 type lease struct {
 	*harness
 	how     string   // built, reused or rebuilt
 	changed []string // for rebuilt
+	id      string   // of the thread
+	from    *build
 }
 
 // get returns the harness of thread id for sig: the live one if its signature
@@ -61,23 +87,35 @@ type lease struct {
 func (p *pool) get(ctx context.Context, id string, sig Signature, open func(context.Context) (*harness, error)) (lease, error) {
 	p.mu.Lock()
 	old := p.builds[id]
+	gone, dropped := p.gone[id]
 	b, how := old, reused
 	var changed []string
 	switch {
+	case old == nil && dropped:
+		b, how, changed = p.start(ctx, id, sig, old, open), rebuilt, append(sig.Changed(gone.sig), gone.why)
 	case old == nil || old.aborted:
 		b, how = p.start(ctx, id, sig, old, open), built
 	case old.sig != sig:
 		b, how, changed = p.start(ctx, id, sig, old, open), rebuilt, sig.Changed(old.sig)
 	}
 	b.waiting++
+	b.users++
+	b.rest()
 	p.mu.Unlock()
 
+	l := lease{how: how, changed: changed, id: id, from: b}
 	select {
 	case <-b.done:
 		p.leave(b)
-		return lease{harness: b.h, how: how, changed: changed}, b.err
+		if b.err != nil {
+			p.release(l)
+			return lease{}, b.err
+		}
+		l.harness = b.h
+		return l, nil
 	case <-ctx.Done():
 		p.leave(b)
+		p.release(l)
 		return lease{}, context.Cause(ctx)
 	}
 }
@@ -89,12 +127,16 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 	if p.builds == nil {
 		p.builds = make(map[string]*build)
 	}
+	if old != nil {
+		old.rest()
+	}
 	p.builds[id] = b
+	delete(p.gone, id)
 	go func() { // drop waits for it
 		if old != nil {
 			old.end()
 		}
-		h, err := open(ctx)
+		h, err := p.open(ctx, id, open)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if err == nil {
@@ -110,6 +152,84 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 	return b
 }
 
+// open calls f. A panic in it is the error of this build and ends nothing else.
+func (p *pool) open(ctx context.Context, id string, f func(context.Context) (*harness, error)) (h *harness, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.log.Error().Str("session", id).Interface("panic", v).Bytes("stack", debug.Stack()).Msg("building a harness panicked")
+			h, err = nil, fmt.Errorf("setting the model up broke off because of a mistake in lorimer (%v); choose another model, or send the message again", v)
+		}
+	}()
+	return f(ctx)
+}
+
+// release gives a lease back. The zero lease is none.
+func (p *pool) release(l lease) {
+	b := l.from
+	if b == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.users--
+	if b.users > 0 || p.idle == 0 || p.builds[l.id] != b || !b.finished() {
+		return
+	}
+	b.unused = time.Now()
+	b.expiry = time.AfterFunc(p.idle, func() { p.expire(l.id, b) })
+}
+
+// expire gives b up, unless somebody has come for it while its timer ran out.
+func (p *pool) expire(id string, b *build) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.builds[id] == b && b.users == 0 && time.Since(b.unused) >= p.idle {
+		p.discard(id, b, changedIdle)
+	}
+}
+
+// forget gives the harness of thread id up, so that the next send reads the
+// thread anew. Whoever has it keeps it. A build under way goes on.
+func (p *pool) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.builds[id]; b != nil && b.finished() {
+		p.discard(id, b, changedStore)
+	}
+}
+
+// discard takes a finished build out and notes why. The caller holds the lock.
+func (p *pool) discard(id string, b *build, why string) {
+	b.rest()
+	delete(p.builds, id)
+	if p.gone == nil {
+		p.gone = make(map[string]remains)
+	}
+	p.gone[id] = remains{b.sig, why}
+}
+
+// rest stops the timer of b.
+func (b *build) rest() {
+	if b.expiry != nil {
+		b.expiry.Stop()
+		b.expiry = nil
+	}
+}
+
+// close gives up everything that no session has dropped.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, b := range p.builds {
+		b.rest()
+		b.cancel(errAborted)
+		if b.finished() {
+			delete(p.builds, id)
+		}
+	}
+	clear(p.gone)
+}
+
 // leave ends a caller's wait. The last one to leave a build that still runs
 // aborts it; it stays the thread's build until it has ended.
 func (p *pool) leave(b *build) {
@@ -122,12 +242,14 @@ func (p *pool) leave(b *build) {
 	}
 }
 
-// drop forgets the harness of thread id and returns when no build of it runs,
+// drop forgets that thread id has had a harness and returns when no build of it runs,
 // or with ctx's error before that.
 func (p *pool) drop(ctx context.Context, id string) error {
 	p.mu.Lock()
 	b := p.builds[id]
+	delete(p.gone, id)
 	if b != nil && b.finished() {
+		b.rest()
 		delete(p.builds, id)
 		b = nil
 	}

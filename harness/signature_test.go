@@ -110,6 +110,7 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 		write.Describe.Guidance = "Write with care."
 		f := newFixture(toolstest.Echo("look"), write)
 		f.script.steps = []step{says("x")}
+		f.options.Idle = -1
 		set := &toolSet{}
 		s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
 		ask(t, s, "one")

@@ -82,7 +82,12 @@ func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome,
 	}
 	w := &watcher{sink: sink, cancel: cancel}
 	t := newTurn(sl.s, sl.choice, in, w)
-	stop, err := t.run(ctx)
+	run, ok := sl.s.command(in)
+	if !ok {
+		run = func(ctx context.Context, t *turn) (Stop, error) { return t.run(ctx) }
+	}
+	defer func() { sl.s.e.pool.release(t.lease) }()
+	stop, err := run(ctx, t)
 	out := Outcome{Stop: stop, Usage: t.usage, Unasked: t.unasked}
 	if ctx.Err() != nil {
 		out.Stop, err = Cancelled, nil

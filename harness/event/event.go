@@ -56,10 +56,13 @@ type Thought struct {
 	Text      string
 }
 
-// Done closes the message with its metadata (R-CITE-08, R-ACP-24). Meta is an
-// object, or nil when there is nothing to say.
+// Done closes a message with its metadata (R-CITE-08, R-ACP-24). Meta is an
+// object, or nil when there is nothing to say. A message whose Meta says
+// "replaced": true did not hold: the model was asked again and answered
+// otherwise, in a message of another id (R-HARN-28).
 type Done struct {
 	MessageID string
+	Thought   bool // it is a thought, not a part of the answer
 	Meta      json.RawMessage
 }
 

@@ -27,6 +27,7 @@ const (
 	Connection  Kind = "connection"          // no answer, or an answer cut short
 	Idle        Kind = "idle"                // the stream fell silent
 	Malformed   Kind = "malformed answer"    // the answer cannot be read
+	Empty       Kind = "empty answer"        // the answer says nothing and calls nothing
 	Unavailable Kind = "model not available" // it could not be set up
 )
 
@@ -71,7 +72,7 @@ func (e *Error) Temporary() bool {
 		return false
 	}
 	switch e.Kind {
-	case RateLimit, Overloaded, Connection, Idle, Malformed:
+	case RateLimit, Overloaded, Connection, Idle, Malformed, Empty:
 		return true
 	}
 	return false
@@ -89,7 +90,7 @@ func llmsError(err error) error {
 		Invalid: llms.ErrCodeInvalidRequest, TokenLimit: llms.ErrCodeTokenLimit, RateLimit: llms.ErrCodeRateLimit,
 		Quota: llms.ErrCodeQuotaExceeded, Refused: llms.ErrCodeContentFilter, Overloaded: llms.ErrCodeProviderUnavailable,
 		Connection: llms.ErrCodeProviderUnavailable, Idle: llms.ErrCodeTimeout, Malformed: llms.ErrCodeProviderUnavailable,
-		Unavailable: llms.ErrCodeProviderUnavailable,
+		Empty: llms.ErrCodeProviderUnavailable, Unavailable: llms.ErrCodeProviderUnavailable,
 	}[e.Kind]
 	if code == "" {
 		code = llms.ErrCodeUnknown

@@ -106,12 +106,14 @@ type (
 		Index    int
 		Fragment string
 	}
-	// Retrying tells that the request failed before its first event and is
-	// sent again after Wait.
+	// Retrying tells that the request is sent again after Wait. What follows is
+	// a whole answer: it does not go on where the attempt before it ended.
 	Retrying struct {
 		Err     error
 		Wait    time.Duration
-		Attempt int // 1 for the first repeat
+		Attempt int   // 1 for the first repeat
+		Partial bool  // events of the attempt that failed have been delivered
+		Usage   Usage // what it cost, as far as the provider said so
 	}
 )
 
