@@ -82,7 +82,7 @@ func TestReplay(t *testing.T) {
 // between characters.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("some words, ünd mehr 😀; ", 8000)
-	const most = 3 * 32 << 10 // a byte that is no text grows threefold
+	const most = 3 * 32 << 10                 // a byte that is no text grows threefold
 	broken := strings.Repeat("\x80", 100_000) // no character begins anywhere
 	tests := []struct {
 		name string
