@@ -1,0 +1,159 @@
+package thread
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// A KindError tells of an entry whose kind this program does not know.
+type KindError struct{ Kind string }
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("entry of the unknown kind %.40q, perhaps of a newer lorimer; use that one", e.Kind)
+}
+
+// Encode returns the stored form of b: the name of its kind, and a JSON object
+// that [Decode] makes an equal body of, for all time. Numbers and JSON inside it
+// stay as they were written, character by character; an Output becomes the
+// [json.RawMessage] of it. An empty list, map or JSON is as good as none.
+func Encode(b Body) (kind string, data []byte, err error) {
+	var wire any
+	switch b := b.(type) {
+	case Created:
+		kind, wire = "created", wireCreated{text(b.Cwd), texts(b.Roots), text(b.Parent)}
+	case Moved:
+		kind, wire = "moved", wireMoved{text(b.Cwd), texts(b.Roots)}
+	case User:
+		kind, wire = "user", newWireUser(b)
+	case Assistant:
+		kind, wire = "assistant", newWireAssistant(b)
+	case Result:
+		kind = "result"
+		wire, err = newWireResult(b)
+	case Note:
+		kind, wire = "note", wireNote{text(b.Text)}
+	case Withdrawn:
+		kind, wire = "withdrawn", wireWithdrawn{}
+	case Retried:
+		kind, wire = "retried", wireRetried{b.User}
+	case Archived:
+		kind, wire = "archived", wireArchived{b.On}
+	case Options:
+		kind, wire = "options", newWireOptions(b)
+	case Title:
+		kind, wire = "title", wireTitle{text(b.Text), b.User}
+	default:
+		return "", nil, fmt.Errorf("encoding entry: %T has no stored form", b)
+	}
+	if err == nil {
+		data, err = marshal(wire)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("encoding entry of kind %s: %w", kind, err)
+	}
+	return kind, data, nil
+}
+
+// Decode returns the body that [Encode] gave kind and data for, or a
+// [*KindError]. What it does not know in data it ignores.
+func Decode(kind string, data []byte) (Body, error) {
+	switch kind {
+	case "created":
+		return decode[wireCreated](kind, data)
+	case "moved":
+		return decode[wireMoved](kind, data)
+	case "user":
+		return decode[wireUser](kind, data)
+	case "assistant":
+		return decode[wireAssistant](kind, data)
+	case "result":
+		return decode[wireResult](kind, data)
+	case "note":
+		return decode[wireNote](kind, data)
+	case "withdrawn":
+		return decode[wireWithdrawn](kind, data)
+	case "retried":
+		return decode[wireRetried](kind, data)
+	case "archived":
+		return decode[wireArchived](kind, data)
+	case "options":
+		return decode[wireOptions](kind, data)
+	case "title":
+		return decode[wireTitle](kind, data)
+	}
+	return nil, &KindError{Kind: kind}
+}
+
+// decode reads the stored form W of a body.
+func decode[W interface{ body() (Body, error) }](kind string, data []byte) (Body, error) {
+	var w W
+	err := json.Unmarshal(data, &w)
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		err = fmt.Errorf("%.20q is no object", data)
+	}
+	var b Body
+	if err == nil {
+		b, err = w.body()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decoding entry of kind %s: %w", kind, err)
+	}
+	return b, nil
+}
+
+// marshal returns v in JSON, without the escapes that HTML needs.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// A text is a string that comes back byte for byte: JSON alone would change what
+// is not UTF-8, such as a part of the name of a file.
+type text string
+
+// MarshalJSON returns a string, or an object with the bytes of what is none.
+func (t text) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return marshal(string(t))
+	}
+	return marshal(wireBytes{[]byte(t)})
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (t *text) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		var b wireBytes
+		err := json.Unmarshal(data, &b)
+		*t = text(b.Base64)
+		return err
+	}
+	return json.Unmarshal(data, (*string)(t))
+}
+
+type wireBytes struct {
+	Base64 []byte `json:"base64"`
+}
+
+// texts and list convert between lists of texts and of strings.
+func texts(list []string) []text {
+	var out []text
+	for _, s := range list {
+		out = append(out, text(s))
+	}
+	return out
+}
+
+func list(ts []text) []string {
+	var out []string
+	for _, t := range ts {
+		out = append(out, string(t))
+	}
+	return out
+}

@@ -1,0 +1,361 @@
+package thread
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// The types of this file are the stored form of the bodies. A name in them is
+// never given another meaning, since databases and exports outlive the program
+// that wrote them. JSON of others is stored as text, which keeps it as it is.
+
+type wireCreated struct {
+	Cwd    text   `json:"cwd,omitempty"`
+	Roots  []text `json:"roots,omitempty"`
+	Parent text   `json:"parent,omitempty"`
+}
+
+func (w wireCreated) body() (Body, error) {
+	return Created{string(w.Cwd), list(w.Roots), string(w.Parent)}, nil
+}
+
+type wireMoved struct {
+	Cwd   text   `json:"cwd,omitempty"`
+	Roots []text `json:"roots,omitempty"`
+}
+
+func (w wireMoved) body() (Body, error) { return Moved{string(w.Cwd), list(w.Roots)}, nil }
+
+type wireNote struct {
+	Text text `json:"text,omitempty"`
+}
+
+func (w wireNote) body() (Body, error) { return Note{string(w.Text)}, nil }
+
+type wireWithdrawn struct{}
+
+func (wireWithdrawn) body() (Body, error) { return Withdrawn{}, nil }
+
+type wireRetried struct {
+	User int64 `json:"user"`
+}
+
+func (w wireRetried) body() (Body, error) { return Retried(w), nil }
+
+type wireArchived struct {
+	On bool `json:"on"`
+}
+
+func (w wireArchived) body() (Body, error) { return Archived(w), nil }
+
+type wireTitle struct {
+	Text text `json:"text,omitempty"`
+	User bool `json:"user,omitempty"`
+}
+
+func (w wireTitle) body() (Body, error) { return Title{string(w.Text), w.User}, nil }
+
+type wireOptions struct {
+	Values map[string]text `json:"values,omitempty"`
+}
+
+func newWireOptions(o Options) wireOptions {
+	w := wireOptions{Values: make(map[string]text, len(o.Values))}
+	for id, v := range o.Values {
+		w.Values[id] = text(v)
+	}
+	return w
+}
+
+func (w wireOptions) body() (Body, error) {
+	if len(w.Values) == 0 {
+		return Options{}, nil
+	}
+	o := Options{Values: make(map[string]string, len(w.Values))}
+	for id, v := range w.Values {
+		o.Values[id] = string(v)
+	}
+	return o, nil
+}
+
+type wireUser struct {
+	MessageID text        `json:"message_id,omitempty"`
+	Blocks    []wireBlock `json:"blocks,omitempty"`
+	Sent      []wirePart  `json:"sent,omitempty"`
+}
+
+type wireBlock struct {
+	Text text   `json:"text,omitempty"`
+	MIME text   `json:"mime,omitempty"`
+	Data []byte `json:"data,omitempty"`
+	Name text   `json:"name,omitempty"`
+	URI  text   `json:"uri,omitempty"`
+}
+
+func newWireUser(u User) wireUser {
+	w := wireUser{MessageID: text(u.MessageID), Sent: newWireParts(u.Sent)}
+	for _, b := range u.Blocks {
+		w.Blocks = append(w.Blocks, wireBlock{text(b.Text), text(b.MIME), b.Data, text(b.Name), text(b.URI)})
+	}
+	for _, p := range w.Sent {
+		p.Image.refer(u.Blocks)
+	}
+	return w
+}
+
+func (w wireUser) body() (Body, error) {
+	u := User{MessageID: string(w.MessageID)}
+	for _, b := range w.Blocks {
+		u.Blocks = append(u.Blocks, event.Block{
+			Text: string(b.Text), MIME: string(b.MIME), Data: b.Data, Name: string(b.Name), URI: string(b.URI),
+		})
+	}
+	var err error
+	u.Sent, err = readParts(w.Sent, u.Blocks)
+	return u, err
+}
+
+type wireAssistant struct {
+	MessageID text       `json:"message_id,omitempty"`
+	Parts     []wirePart `json:"parts,omitempty"`
+	Usage     wireUsage  `json:"usage,omitzero"`
+	Stop      text       `json:"stop,omitempty"`
+	Model     text       `json:"model,omitempty"`
+	Partial   bool       `json:"partial,omitempty"`
+	Void      bool       `json:"void,omitempty"`
+	Meta      text       `json:"meta,omitempty"` // JSON
+}
+
+type wireUsage struct {
+	Input      int  `json:"input"`
+	Output     int  `json:"output"`
+	CacheRead  int  `json:"cache_read,omitempty"`
+	CacheWrite int  `json:"cache_write,omitempty"`
+	Reasoning  int  `json:"reasoning,omitempty"`
+	Known      bool `json:"known,omitempty"`
+}
+
+func newWireAssistant(a Assistant) wireAssistant {
+	return wireAssistant{
+		MessageID: text(a.MessageID), Parts: newWireParts(a.Parts), Usage: wireUsage(a.Usage),
+		Stop: text(a.Stop), Model: text(a.Model), Partial: a.Partial, Void: a.Void, Meta: text(a.Meta),
+	}
+}
+
+func (w wireAssistant) body() (Body, error) {
+	ps, err := readParts(w.Parts, nil)
+	return Assistant{
+		MessageID: string(w.MessageID), Parts: ps, Usage: model.Usage(w.Usage),
+		Stop: model.Stop(w.Stop), Model: string(w.Model), Partial: w.Partial, Void: w.Void, Meta: raw(w.Meta),
+	}, err
+}
+
+type wirePart struct {
+	ID        text           `json:"id,omitempty"`
+	Text      text           `json:"text,omitempty"`
+	Reasoning *wireReasoning `json:"reasoning,omitempty"`
+	Call      *wireCall      `json:"call,omitempty"`
+	Image     *wireImage     `json:"image,omitempty"`
+}
+
+type wireReasoning struct {
+	Text      text `json:"text,omitempty"`
+	Provider  text `json:"provider,omitempty"`
+	Signature text `json:"signature,omitempty"`
+	Redacted  text `json:"redacted,omitempty"`
+	Field     text `json:"field,omitempty"`
+}
+
+type wireCall struct {
+	ID       text `json:"id,omitempty"`
+	WireID   text `json:"wire_id,omitempty"`
+	Name     text `json:"name,omitempty"`
+	Args     text `json:"args,omitempty"` // as the model wrote them
+	Provider text `json:"provider,omitempty"`
+	Extra    text `json:"extra,omitempty"` // JSON
+}
+
+// A wireImage is a picture, or the number of the block of the same message that
+// holds it.
+type wireImage struct {
+	MIME  text   `json:"mime,omitempty"`
+	Data  []byte `json:"data,omitempty"`
+	Block *int   `json:"block,omitempty"`
+}
+
+// refer drops the bytes of a picture that is one of blocks.
+func (w *wireImage) refer(blocks []event.Block) {
+	if w == nil || len(w.Data) == 0 {
+		return
+	}
+	i := slices.IndexFunc(blocks, func(b event.Block) bool {
+		return b.MIME == string(w.MIME) && bytes.Equal(b.Data, w.Data)
+	})
+	if i >= 0 {
+		*w = wireImage{Block: &i}
+	}
+}
+
+func (w *wireImage) image(blocks []event.Block) (tools.Image, error) {
+	if w.Block == nil {
+		return tools.Image{MIME: string(w.MIME), Data: w.Data}, nil
+	}
+	if i := *w.Block; i < 0 || i >= len(blocks) {
+		return tools.Image{}, fmt.Errorf("picture of block %d of %d", i, len(blocks))
+	}
+	b := blocks[*w.Block]
+	return tools.Image{MIME: b.MIME, Data: b.Data}, nil
+}
+
+func newWireParts(ps []Part) []wirePart {
+	var out []wirePart
+	for _, p := range ps {
+		w := wirePart{ID: text(p.ID), Text: text(p.Text)}
+		if r := p.Reasoning; r != nil {
+			w.Reasoning = &wireReasoning{text(r.Text), text(r.Provider), text(r.Signature), text(r.Redacted), text(r.Field)}
+		}
+		if c := p.Call; c != nil {
+			w.Call = &wireCall{text(c.ID), text(c.WireID), text(c.Name), text(c.Args), text(c.Provider), text(c.Extra)}
+		}
+		if p.Image != nil {
+			w.Image = &wireImage{MIME: text(p.Image.MIME), Data: p.Image.Data}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// readParts returns the parts of a message; their pictures may be among blocks.
+func readParts(ws []wirePart, blocks []event.Block) ([]Part, error) {
+	var out []Part
+	for _, w := range ws {
+		p := Part{ID: string(w.ID), Text: string(w.Text)}
+		if r := w.Reasoning; r != nil {
+			p.Reasoning = &Reasoning{string(r.Text), string(r.Provider), string(r.Signature), string(r.Redacted), string(r.Field)}
+		}
+		if c := w.Call; c != nil {
+			p.Call = &Call{string(c.ID), string(c.WireID), string(c.Name), string(c.Args), string(c.Provider), raw(c.Extra)}
+		}
+		if w.Image != nil {
+			img, err := w.Image.image(blocks)
+			if err != nil {
+				return nil, err
+			}
+			p.Image = &img
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+type wireResult struct {
+	CallID  text        `json:"call_id,omitempty"`
+	Text    text        `json:"text,omitempty"`
+	IsError bool        `json:"is_error,omitempty"`
+	Images  []wireImage `json:"images,omitempty"`
+	Shown   wireShown   `json:"shown,omitzero"`
+}
+
+// A wireShown is the call as the client last saw it. Most of its texts are
+// that of the result, which SameText says.
+type wireShown struct {
+	ID        text           `json:"id,omitempty"`
+	New       bool           `json:"new,omitempty"`
+	Name      text           `json:"name,omitempty"`
+	Title     text           `json:"title,omitempty"`
+	Kind      text           `json:"kind,omitempty"`
+	Status    text           `json:"status,omitempty"`
+	Input     text           `json:"input,omitempty"` // JSON
+	Locations []wireLocation `json:"locations,omitempty"`
+	Diffs     []wireDiff     `json:"diffs,omitempty"`
+	Text      text           `json:"text,omitempty"`
+	SameText  bool           `json:"same_text,omitempty"`
+	Output    text           `json:"output,omitempty"` // JSON
+	Meta      text           `json:"meta,omitempty"`   // JSON
+}
+
+type wireLocation struct {
+	Path text `json:"path"`
+	Line int  `json:"line,omitempty"`
+}
+
+type wireDiff struct {
+	Path text  `json:"path"`
+	Old  *text `json:"old,omitempty"` // none for a new file
+	New  text  `json:"new"`
+}
+
+func newWireResult(r Result) (wireResult, error) {
+	w := wireResult{CallID: text(r.CallID), Text: text(r.Text), IsError: r.IsError}
+	for _, img := range r.Images {
+		w.Images = append(w.Images, wireImage{MIME: text(img.MIME), Data: img.Data})
+	}
+	c := r.Shown
+	w.Shown = wireShown{
+		ID: text(c.ID), New: c.New, Name: text(c.Name), Title: text(c.Title),
+		Kind: text(c.Kind), Status: text(c.Status), Input: text(c.Input), Meta: text(c.Meta),
+	}
+	if w.Shown.SameText = c.Text != "" && c.Text == r.Text; !w.Shown.SameText {
+		w.Shown.Text = text(c.Text)
+	}
+	for _, l := range c.Locations {
+		w.Shown.Locations = append(w.Shown.Locations, wireLocation{text(l.Path), l.Line})
+	}
+	for _, d := range c.Diffs {
+		w.Shown.Diffs = append(w.Shown.Diffs, wireDiff{text(d.Path), (*text)(d.Old), text(d.New)})
+	}
+	var err error
+	w.Shown.Output, err = output(c.Output)
+	return w, err
+}
+
+func (w wireResult) body() (Body, error) {
+	r := Result{CallID: string(w.CallID), Text: string(w.Text), IsError: w.IsError}
+	for _, img := range w.Images {
+		r.Images = append(r.Images, tools.Image{MIME: string(img.MIME), Data: img.Data})
+	}
+	s := w.Shown
+	r.Shown = event.ToolCall{
+		ID: string(s.ID), New: s.New, Name: string(s.Name), Title: string(s.Title),
+		Kind: tools.Kind(s.Kind), Status: event.Status(s.Status), Input: raw(s.Input), Text: string(s.Text), Meta: raw(s.Meta),
+	}
+	if s.SameText {
+		r.Shown.Text = r.Text
+	}
+	for _, l := range s.Locations {
+		r.Shown.Locations = append(r.Shown.Locations, tools.Location{Path: string(l.Path), Line: l.Line})
+	}
+	for _, d := range s.Diffs {
+		r.Shown.Diffs = append(r.Shown.Diffs, tools.Diff{Path: string(d.Path), Old: (*string)(d.Old), New: string(d.New)})
+	}
+	if s.Output != "" {
+		r.Shown.Output = raw(s.Output)
+	}
+	return r, nil
+}
+
+// output returns v in JSON, as it is if it is JSON already.
+func output(v any) (text, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case json.RawMessage:
+		return text(v), nil
+	}
+	data, err := marshal(v)
+	return text(data), err
+}
+
+// raw returns JSON that was stored as text.
+func raw(t text) json.RawMessage {
+	if t == "" {
+		return nil
+	}
+	return json.RawMessage(t)
+}
