@@ -27,6 +27,8 @@ var (
 	ErrOption   = errors.New("no such option value")
 	ErrLost     = errors.New("another process has taken the session over")
 	ErrNoEntry  = errors.New("no such message in the session")
+	ErrCursor   = errors.New("invalid cursor; begin the list anew without one")
+	ErrCursor   = errors.New("no such place in the list")
 )
 
 // Threads keeps threads. What a method has changed is durable when it returns. An
@@ -54,7 +56,7 @@ type Log interface {
 // A Library is the threads as a whole.
 type Library interface {
 	Info(ctx context.Context, id string) (thread.Info, error) // or ErrNotFound
-	List(ctx context.Context, q thread.Query) (thread.Page, error)
+	List(ctx context.Context, q thread.Query) (thread.Page, error) // or ErrCursor
 	Search(ctx context.Context, s thread.Search) ([]thread.Hit, error) // the best hit first
 	// Copy makes thread id from c and the entries of thread from after the
 	// first, up to and with Seq last, and then more, in one step. Their numbers
