@@ -28,7 +28,6 @@ var (
 	ErrLost     = errors.New("another process has taken the session over")
 	ErrNoEntry  = errors.New("no such message in the session")
 	ErrCursor   = errors.New("invalid cursor; begin the list anew without one")
-	ErrCursor   = errors.New("no such place in the list")
 )
 
 // Threads keeps threads. What a method has changed is durable when it returns. An
