@@ -2,9 +2,9 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,10 +15,6 @@ import (
 	"github.com/lorimer-dev/lorimer/acp/wire"
 )
 
-// errCancelled is the cause of a prompt's context after session/cancel, or after
-// session/close.
-var errCancelled = errors.New("cancelled by the client")
-
 // A conn is the state of a connection. It implements [wire.Handler].
 type conn struct {
 	o     Options
@@ -28,15 +24,9 @@ type conn struct {
 
 	mu       sync.Mutex // guards the fields below
 	client   *client    // nil before initialize
+	closed   bool       // no session is opened any more
 	sessions map[string]*session
 	admitted map[*wire.Request]admission // requests between Admit and Serve
-}
-
-// An admission is what a request is about, as of the moment when it arrived.
-type admission struct {
-	s    *session // nil if it names none that exists
-	turn *turn    // of a prompt
-	err  error    // the answer, if it was clear at once
 }
 
 func newConn(o Options) *conn {
@@ -74,11 +64,9 @@ func (c *conn) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // closeSessions closes what the client left open, in at most the time limit.
 func (c *conn) closeSessions(ctx context.Context, limit time.Duration) {
 	c.mu.Lock()
-	var open []*session
-	for _, s := range c.sessions {
-		open = append(open, s)
-	}
+	open := slices.Collect(maps.Values(c.sessions))
 	clear(c.sessions)
+	c.closed = true
 	c.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
@@ -89,72 +77,6 @@ func (c *conn) closeSessions(ctx context.Context, limit time.Duration) {
 	}
 	if err := g.Wait(); err != nil {
 		c.o.Log.Warn().Err(err).Msg("sessions did not close in order")
-	}
-}
-
-// Admit implements [wire.Handler]. It notes which session a request is about,
-// since that may have changed by the time it is served.
-func (c *conn) Admit(r *wire.Request) string {
-	var id string
-	switch r.Method {
-	case acpsdk.AgentMethodInitialize:
-	case acpsdk.AgentMethodSessionNew:
-		id = wishedID(r.Params)
-	default:
-		id = sessionID(r.Params)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r.Method == acpsdk.AgentMethodInitialize {
-		c.admitted[r] = admission{err: c.initialize(r)}
-		return ""
-	}
-	if c.client == nil {
-		c.admitted[r] = admission{err: wire.InvalidRequest("%.100s came before initialize; send initialize first", r.Method)}
-		return ""
-	}
-	switch r.Method {
-	case acpsdk.AgentMethodSessionNew:
-		s := c.reserve(id)
-		c.admitted[r] = admission{s: s}
-		return s.id
-	case acpsdk.AgentMethodSessionPrompt:
-		s := c.sessions[id]
-		a := admission{s: s}
-		if s != nil {
-			a.turn = s.admit(r)
-		}
-		c.admitted[r] = a
-	case acpsdk.AgentMethodSessionClose:
-		s := c.sessions[id]
-		delete(c.sessions, id) // what arrives later finds no session
-		if s != nil {
-			cancelTurns(s.turns)
-		}
-		c.admitted[r] = admission{s: s}
-	default:
-		c.admitted[r] = admission{s: c.sessions[id]}
-	}
-	return id
-}
-
-// Notify implements [wire.Handler]. Unknown notifications are ignored
-// (R-ACP-03).
-func (c *conn) Notify(method string, params json.RawMessage) {
-	if method != acpsdk.AgentMethodSessionCancel {
-		return
-	}
-	id := sessionID(params)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sessions[id]; s != nil {
-		cancelTurns(s.turns)
-	}
-}
-
-func cancelTurns(turns []*turn) {
-	for _, t := range turns {
-		t.r.Cancel(errCancelled)
 	}
 }
 
@@ -185,11 +107,8 @@ func (c *conn) handle(ctx context.Context, r *wire.Request, a admission) (any, e
 	if err := c.awaitReady(ctx); err != nil {
 		return nil, err
 	}
-	switch r.Method {
-	case acpsdk.AgentMethodAuthenticate:
-		return authenticate(r.Params)
-	case acpsdk.AgentMethodSessionNew:
-		return c.newSession(ctx, r, a.s)
+	if serve, ok := connMethods[r.Method]; ok {
+		return serve(c, ctx, r, a)
 	}
 	serve, ok := sessionMethods[r.Method]
 	if !ok {
@@ -223,6 +142,29 @@ func (c *conn) awaitReady(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Methods that the library does not have.
+const (
+	methodArchive   = "session/archive"
+	methodUnarchive = "session/unarchive"
+	methodStatus    = "session/status"
+	methodSetTitle  = "session/set_title"
+)
+
+// connMethods are the requests that need no open session.
+var connMethods = map[string]func(*conn, context.Context, *wire.Request, admission) (any, error){
+	acpsdk.AgentMethodAuthenticate:  (*conn).authenticate,
+	acpsdk.AgentMethodSessionNew:    (*conn).newSession,
+	acpsdk.AgentMethodSessionLoad:   (*conn).load,
+	acpsdk.AgentMethodSessionResume: (*conn).resume,
+	acpsdk.AgentMethodSessionFork:   (*conn).fork,
+	acpsdk.AgentMethodSessionList:   (*conn).list,
+	acpsdk.AgentMethodSessionDelete: (*conn).delete,
+	methodArchive:                   (*conn).archive,
+	methodUnarchive:                 (*conn).unarchive,
+	methodStatus:                    (*conn).status,
+	methodSetTitle:                  (*conn).setTitle,
 }
 
 // sessionMethods are the requests that concern an open session.

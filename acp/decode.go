@@ -7,6 +7,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
+	"github.com/lorimer-dev/lorimer/harness"
 )
 
 // An object is the members of a JSON object, as slices of what the client sent.
@@ -67,12 +68,20 @@ func (o object) required(key string) (string, error) {
 	return "", invalid(key, "is missing")
 }
 
+// optional returns a member that must be a string if it is there.
+func (o object) optional(key string) (string, error) {
+	if !o.has(key) {
+		return "", nil
+	}
+	return o.required(key)
+}
+
 // ours returns a member of our key of _meta that is a string, if it is there.
 func (o object) ours(key string) (string, error) {
 	m := o.meta()
 	s, ok := m.lookup(key)
 	if !ok && m.has(key) {
-		return "", invalid(fmt.Sprintf("_meta[%q].%s", v1.Namespace, key), "must be a string")
+		return "", invalid(ourField(key), "must be a string")
 	}
 	return s, nil
 }
@@ -88,10 +97,9 @@ func invalid(field, format string, args ...any) *wire.Error {
 	return e
 }
 
-// sessionID returns the session that a message names, or "". It is called on the
-// reader's goroutine, where a prompt of many megabytes must not be read to its
-// end: clients write the id before it.
-func sessionID(params json.RawMessage) string {
+// targetID returns the session that a message names, or "". It reads no further
+// than the id.
+func targetID(params json.RawMessage) string {
 	for name, value := range wire.Members(params) {
 		if name == "sessionId" {
 			id, _ := wire.Text(value)
@@ -101,8 +109,23 @@ func sessionID(params json.RawMessage) string {
 	return ""
 }
 
-// wishedID returns the id that a session/new wishes for, or "" (R-ACP-07). A wish
-// that is no string is refused by readNew.
+// storedID returns the id of a session that may be stored, as opposed to open.
+func (o object) storedID() (string, error) {
+	id, err := o.required("sessionId")
+	if err != nil {
+		return "", err
+	}
+	if harness.CheckID(id) != nil {
+		return "", invalid("sessionId", badID, id)
+	}
+	return id, nil
+}
+
+// badID says what an id looks like.
+const badID = "is %.100q; an id has up to 200 letters, digits, dots, hyphens and underscores, and is not . or .."
+
+// wishedID returns the id that a request wishes for its new session, or ""
+// (R-ACP-07). A wish that is no string is refused by readOpening.
 func wishedID(params json.RawMessage) string {
 	return members(params).meta().text("sessionId")
 }

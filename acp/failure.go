@@ -48,6 +48,9 @@ func (c *conn) fail(ctx context.Context, r *wire.Request, s *session, err error)
 		}
 		if s != nil {
 			ev = ev.Str("session", s.id)
+			if e.Code == SessionNotFound && e.Data == nil {
+				e.Data = map[string]any{"sessionId": s.id}
+			}
 		}
 		ev.Str("method", r.Method).Str("code", string(e.Code)).Err(err).Msg("request failed")
 		we = &wire.Error{Code: number(e.Code), Message: e.Message, Data: data(e)}
@@ -109,11 +112,16 @@ func classify(err error, chosen bool) *Error {
 	if e, ok := errors.AsType[*prompt.Error](err); ok {
 		return &Error{Code: PromptAssembly, Message: sentence("The prompt could not be assembled: " + e.Error())}
 	}
+	if e, ok := errors.AsType[*harness.LockedError](err); ok {
+		return &Error{Code: SessionBusy, Message: sentence(e.Error())}
+	}
 	switch {
+	case errors.Is(err, harness.ErrLost):
+		return &Error{Code: SessionBusy, Message: "Another process has taken the session over, and what was under way here has ended. Load the session again to go on from where it is."}
 	case errors.Is(err, harness.ErrBusy):
 		return &Error{Code: SessionBusy, Message: "The session is answering another prompt and takes no more. Send it again when that is done, or cancel it."}
 	case errors.Is(err, harness.ErrNotFound), errors.Is(err, harness.ErrClosed):
-		return &Error{Code: SessionNotFound, Message: "The session is closed. Start a new one."}
+		return &Error{Code: SessionNotFound, Message: "The session is closed. Load it again, or start a new one."}
 	}
 	return &Error{Code: Internal, Message: "Something went wrong inside Lorimer. Its log says what; sending the message again may help."}
 }
@@ -126,7 +134,7 @@ func noSession(params []byte) error {
 	}
 	return &Error{
 		Code:    SessionNotFound,
-		Message: fmt.Sprintf("There is no open session %.100q. Start one with session/new.", id),
+		Message: fmt.Sprintf("There is no open session %.100q. Load it with session/load, or start one with session/new.", id),
 		Data:    map[string]any{"sessionId": id},
 	}
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -83,8 +84,9 @@ func quoted(s string) string {
 	return string(p)
 }
 
-func authenticate(params json.RawMessage) (any, error) {
-	id, err := members(params).required("methodId")
+// authenticate is authenticate.
+func (c *conn) authenticate(_ context.Context, r *wire.Request, _ admission) (any, error) {
+	id, err := members(r.Params).required("methodId")
 	if err != nil {
 		return nil, err
 	}

@@ -15,21 +15,23 @@ import (
 	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
-// A session is a session as the client knows it. Its id is reserved when
-// session/new is admitted; it is open from the answer on.
+// A session is a session as the client knows it. Its id is reserved when a
+// request that opens it is admitted; it is open from the answer on.
 type session struct {
 	id string
 	c  *conn
 
-	// Set by session/new. Requests of the session are served after it, which
-	// the queue of the connection sees to.
+	// Set by the requests that open the session, under c.mu. Other requests of
+	// the session are served before or after one of those, never beside it, which
+	// the queue of the connection sees to, and so need no lock to read.
 	h         *harness.Session // nil while it is not open
 	enc       *v1.Encoder
 	workspace Workspace
+	opened    opening // what it was opened for
 
 	// Guarded by c.mu.
 	chosen  bool    // the user has chosen the model
-	claims  int     // session/new requests that are not answered
+	claims  int     // requests to open it that are not answered
 	turns   []*turn // prompts that are not answered, in order of arrival
 	repeats repeats // prompts that the client has named
 }
@@ -42,8 +44,8 @@ type turn struct {
 	done chan struct{}   // closed when it has been answered
 }
 
-// reserve returns the session with a wished id, or a new one with an id of ours,
-// for a session/new that has arrived. The caller holds c.mu.
+// reserve returns the session with an id, or a new one with an id of ours, for a
+// request to open it that has arrived. The caller holds c.mu.
 func (c *conn) reserve(id string) *session {
 	if id == "" {
 		id = strings.ToLower(rand.Text())
@@ -57,13 +59,16 @@ func (c *conn) reserve(id string) *session {
 	return s
 }
 
-// release ends a session/new. A session that nobody has opened, and nobody else
-// is about to open, is forgotten.
-func (c *conn) release(s *session, opened bool) {
+// release ends a request to open s, which is nil if it named none. A session that
+// nobody has opened, and nobody else is about to open, is forgotten.
+func (c *conn) release(s *session) {
+	if s == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.claims--
-	if !opened && s.claims == 0 && s.h == nil && c.sessions[s.id] == s {
+	if s.claims == 0 && s.h == nil && c.sessions[s.id] == s {
 		delete(c.sessions, s.id)
 	}
 }
@@ -78,15 +83,26 @@ func (s *session) admit(r *wire.Request) *turn {
 	return t
 }
 
-// serveClose is session/close. It answers when everything of the session has
-// ended and every prompt has been answered. Once begun it is not cancelled, but
-// takes no longer than the time of grace. Where no answer can be written any
-// more, it waits for none.
+// serveClose is session/close. The stored session stays.
 func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any, error) {
+	if err := s.shut(ctx); err != nil {
+		return nil, err
+	}
+	return acpsdk.CloseSessionResponse{}, nil
+}
+
+// shut ends a session that no further request can find, nil being none. It
+// returns when everything of it has ended and every prompt has been answered.
+// Once begun it is not cancelled, but takes no longer than the time of grace.
+// Where no answer can be written any more, it waits for none.
+func (s *session) shut(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
 	defer cancel()
 	if err := s.close(grace); err != nil {
-		return nil, err
+		return err
 	}
 	s.c.mu.Lock()
 	turns := slices.Clone(s.turns)
@@ -95,16 +111,28 @@ func (s *session) serveClose(ctx context.Context, _ *wire.Request, _ *turn) (any
 		select {
 		case <-t.done:
 		case <-ctx.Done():
-			return acpsdk.CloseSessionResponse{}, nil
+			return nil
 		case <-grace.Done():
-			return nil, grace.Err()
+			return grace.Err()
 		}
 	}
-	return acpsdk.CloseSessionResponse{}, nil
+	return nil
 }
 
-// close ends the session and its workspace. One that never opened has nothing to
-// end.
+// end ends what is open of a session, for a request that opens it. It is not
+// cancelled either.
+func (s *session) end(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
+	defer cancel()
+	err := s.close(ctx)
+	s.c.mu.Lock()
+	s.h, s.workspace = nil, Workspace{}
+	s.c.mu.Unlock()
+	return err
+}
+
+// close ends the session of the harness and the workspace. One that never opened
+// has nothing to end.
 func (s *session) close(ctx context.Context) error {
 	s.c.mu.Lock()
 	h, ws := s.h, s.workspace
@@ -128,11 +156,6 @@ func (s *session) update(u any) {
 	if err := s.c.wire.Notify(acpsdk.ClientMethodSessionUpdate, v1.Update{Session: s.id, Update: u}); err != nil {
 		s.c.o.Log.Debug().Str("session", s.id).Err(err).Msg("update was not sent")
 	}
-}
-
-type commandsUpdate struct {
-	Update   string `json:"sessionUpdate"`
-	Commands []any  `json:"availableCommands"`
 }
 
 type modeUpdate struct {
