@@ -54,8 +54,8 @@ type Log interface {
 
 // A Library is the threads as a whole.
 type Library interface {
-	Info(ctx context.Context, id string) (thread.Info, error) // or ErrNotFound
-	List(ctx context.Context, q thread.Query) (thread.Page, error) // or ErrCursor
+	Info(ctx context.Context, id string) (thread.Info, error)          // or ErrNotFound
+	List(ctx context.Context, q thread.Query) (thread.Page, error)     // or ErrCursor
 	Search(ctx context.Context, s thread.Search) ([]thread.Hit, error) // the best hit first
 	// Copy makes thread id from c and the entries of thread from after the
 	// first, up to and with Seq last, and then more, in one step. Their numbers

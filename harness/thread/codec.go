@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 	"unicode/utf8"
 )
 
@@ -41,7 +42,7 @@ func Encode(b Body) (kind string, data []byte, err error) {
 	case Archived:
 		kind, wire = "archived", wireArchived{b.On}
 	case Options:
-		kind, wire = "options", newWireOptions(b)
+		kind, wire = "options", wireOptions{textMap(b.Values)}
 	case Title:
 		kind, wire = "title", wireTitle{text(b.Text), b.User}
 	default:
@@ -84,6 +85,37 @@ func Decode(kind string, data []byte) (Body, error) {
 		return decode[wireTitle](kind, data)
 	}
 	return nil, &KindError{Kind: kind}
+}
+
+// EncodeInfo returns the stored form of i, a JSON object. Its times are kept to
+// the microsecond.
+func EncodeInfo(i Info) ([]byte, error) {
+	w := wireInfo{
+		ID: text(i.ID), Cwd: text(i.Cwd), Roots: texts(i.Roots), Title: text(i.Title), Named: i.Named,
+		Options: textMap(i.Options), Created: i.Created.UnixMicro(), Updated: i.Updated.UnixMicro(),
+		Archived: i.Archived, Parent: text(i.Parent), Last: i.Last, User: i.User, Messages: i.Messages, Revision: i.Revision,
+	}
+	for _, s := range i.Replaced {
+		w.Replaced = append(w.Replaced, wireSpan(s))
+	}
+	return marshal(w)
+}
+
+// DecodeInfo returns what [EncodeInfo] gave data for.
+func DecodeInfo(data []byte) (Info, error) {
+	var w wireInfo
+	if err := json.Unmarshal(data, &w); err != nil {
+		return Info{}, fmt.Errorf("decoding what a list says of a thread: %w", err)
+	}
+	i := Info{
+		ID: string(w.ID), Cwd: string(w.Cwd), Roots: list(w.Roots), Title: string(w.Title), Named: w.Named,
+		Options: stringMap(w.Options), Created: time.UnixMicro(w.Created).UTC(), Updated: time.UnixMicro(w.Updated).UTC(),
+		Archived: w.Archived, Parent: string(w.Parent), Last: w.Last, User: w.User, Messages: w.Messages, Revision: w.Revision,
+	}
+	for _, s := range w.Replaced {
+		i.Replaced = append(i.Replaced, Span(s))
+	}
+	return i, nil
 }
 
 // decode reads the stored form W of a body.
@@ -154,6 +186,29 @@ func list(ts []text) []string {
 	var out []string
 	for _, t := range ts {
 		out = append(out, string(t))
+	}
+	return out
+}
+
+// textMap and stringMap convert between maps of texts and of strings.
+func textMap(m map[string]string) map[string]text {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]text, len(m))
+	for k, v := range m {
+		out[k] = text(v)
+	}
+	return out
+}
+
+func stringMap(m map[string]text) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = string(v)
 	}
 	return out
 }

@@ -106,6 +106,9 @@ type Query struct {
 	Limit    int    // threads in a page; 0 is 50, at most 500
 }
 
+// Size returns how many threads a page has at most.
+func (q Query) Size() int { return within(q.Limit, 50, 500) }
+
 // A Page is a part of a list.
 type Page struct {
 	Threads []Info
@@ -117,6 +120,17 @@ type Search struct {
 	Words string // all of them must occur in one message or title; the last may be the beginning of a word
 	Cwd   string // as in a [Query]
 	Limit int    // hits; 0 is 20, at most 200
+}
+
+// Size returns how many hits there are at most.
+func (s Search) Size() int { return within(s.Limit, 20, 200) }
+
+// within returns n, or usual for none, and no more than most.
+func within(n, usual, most int) int {
+	if n <= 0 {
+		return usual
+	}
+	return min(n, most)
 }
 
 // A Hit is a message or a title that a search has found.

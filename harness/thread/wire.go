@@ -65,24 +65,7 @@ type wireOptions struct {
 	Values map[string]text `json:"values,omitempty"`
 }
 
-func newWireOptions(o Options) wireOptions {
-	w := wireOptions{Values: make(map[string]text, len(o.Values))}
-	for id, v := range o.Values {
-		w.Values[id] = text(v)
-	}
-	return w
-}
-
-func (w wireOptions) body() (Body, error) {
-	if len(w.Values) == 0 {
-		return Options{}, nil
-	}
-	o := Options{Values: make(map[string]string, len(w.Values))}
-	for id, v := range w.Values {
-		o.Values[id] = string(v)
-	}
-	return o, nil
-}
+func (w wireOptions) body() (Body, error) { return Options{stringMap(w.Values)}, nil }
 
 type wireUser struct {
 	MessageID text        `json:"message_id,omitempty"`
@@ -358,4 +341,27 @@ func raw(t text) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(t)
+}
+
+type wireInfo struct {
+	ID       text            `json:"id"`
+	Cwd      text            `json:"cwd,omitempty"`
+	Roots    []text          `json:"roots,omitempty"`
+	Title    text            `json:"title,omitempty"`
+	Named    bool            `json:"named,omitempty"`
+	Options  map[string]text `json:"options,omitempty"`
+	Created  int64           `json:"created"` // microseconds since 1970, UTC
+	Updated  int64           `json:"updated"`
+	Archived bool            `json:"archived,omitempty"`
+	Parent   text            `json:"parent,omitempty"`
+	Last     int64           `json:"last"`
+	User     int64           `json:"user,omitempty"`
+	Messages int64           `json:"messages,omitempty"`
+	Revision int             `json:"revision,omitempty"`
+	Replaced []wireSpan      `json:"replaced,omitempty"`
+}
+
+type wireSpan struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
 }
