@@ -27,6 +27,7 @@ var (
 	ErrOption   = errors.New("no such option value")
 	ErrLost     = errors.New("another process has taken the session over")
 	ErrNoEntry  = errors.New("no such message in the session")
+	ErrTitle    = errors.New("a title needs at least one character that shows")
 	ErrCursor   = errors.New("invalid cursor; begin the list anew without one")
 )
 
@@ -86,7 +87,7 @@ type Locks interface {
 type LockedError struct{ Holder thread.Holder }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("another process is answering in this session (process %d on %s); wait until it has finished", e.Holder.Process, e.Holder.Host)
+	return fmt.Sprintf("another turn of this session runs (in process %d on %s); wait until it has ended", e.Holder.Process, e.Holder.Host)
 }
 
 // Is reports whether target is ErrBusy.
@@ -159,7 +160,7 @@ type Spec struct {
 	Client   prompt.Client
 	Sets     []tools.Set // tools of servers, in order
 	Notices  []string    // told to the user once, in the first turn
-	Choice   *Choice     // nil is the default of the settings
+	Choice   *Choice     // nil is the default of the settings; what a stored thread has chosen comes before it
 }
 
 // An Input is a message of the user.

@@ -56,31 +56,35 @@ func CheckID(id string) error {
 // [ErrOption] for a choice that is none. Errors of the settings come as they
 // are.
 func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
-	if sp.ID == "" {
-		sp.ID = strings.ToLower(rand.Text())
-	}
-	if err := CheckID(sp.ID); err != nil {
+	if err := e.admit(&sp); err != nil {
 		return nil, err
 	}
 	s, err := e.prepare(ctx, sp)
 	if err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	closed := e.closed
-	e.mu.Unlock()
-	if closed {
-		return nil, ErrClosed
-	}
-	roots := sp.FS.Roots()
-	created := thread.Created{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}
+	dirs := directories(&sp)
+	created := thread.Created{Cwd: dirs.Cwd, Roots: dirs.Roots}
 	if err := e.o.Threads.Create(ctx, s.id, created, thread.Options{Values: s.choice.values()}); err != nil {
 		return nil, err
 	}
-	if err := e.keep(s); err != nil {
-		return nil, err
+	return e.keep(s)
+}
+
+// admit sees to the id of a session whose thread is to be made.
+func (e *Engine) admit(sp *Spec) error {
+	if sp.ID == "" {
+		sp.ID = strings.ToLower(rand.Text())
 	}
-	return s, nil
+	if err := CheckID(sp.ID); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return ErrClosed
+	}
+	return nil
 }
 
 // prepare makes a session without storing anything.
@@ -109,15 +113,15 @@ func (e *Engine) prepare(ctx context.Context, sp Spec) (*Session, error) {
 	}, nil
 }
 
-// keep registers s, unless the engine has been closed in between.
-func (e *Engine) keep(s *Session) error {
+// keep registers s and returns it, unless the engine has been closed in between.
+func (e *Engine) keep(s *Session) (*Session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	e.open[s] = true
-	return nil
+	return s, nil
 }
 
 func (e *Engine) forget(s *Session) {

@@ -2,11 +2,12 @@ package harness
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,40 @@ var (
 	blobText string
 )
 
+// errEnough ends a reading of a thread before its end.
+var errEnough = errors.New("enough was read")
+
+// survey reads what the thread is like before this turn.
+func (t *turn) survey(ctx context.Context) error {
+	var err error
+	if t.info, err = t.o.Threads.Info(ctx, t.s.id); err != nil {
+		return err
+	}
+	t.revision = t.info.Revision
+	if t.in.Retry {
+		t.revision++
+		return t.recall(ctx)
+	}
+	return nil
+}
+
+// recall makes the user's last message the one of this turn.
+func (t *turn) recall(ctx context.Context) error {
+	if t.info.User == 0 {
+		return fmt.Errorf("%w: there is none that could be answered anew", ErrNoEntry)
+	}
+	err := t.o.Threads.Read(ctx, t.s.id, t.info.User-1, func(e thread.Entry) error {
+		if u, ok := e.Body.(thread.User); ok {
+			t.in.MessageID, t.in.Blocks = u.MessageID, u.Blocks
+		}
+		return errEnough
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return fmt.Errorf("reading the thread: %w", err)
+	}
+	return nil
+}
+
 // build sets the model up and reads the conversation that it continues
 // (R-HARN-07).
 func (t *turn) build(ctx context.Context) (*harness, error) {
@@ -39,14 +74,44 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 		return nil, err
 	}
 	h := &harness{model: m, conv: new(thread.Conversation)}
-	err = t.o.Threads.Read(ctx, t.s.id, 0, func(e thread.Entry) error {
-		h.conv.Add(e)
+	return h, t.catchUp(ctx, h.conv)
+}
+
+// catchUp continues a conversation with what is stored after it.
+func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation) error {
+	err := t.o.Threads.Read(ctx, t.s.id, conv.Last(), func(e thread.Entry) error {
+		conv.Add(e)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the thread: %w", err)
+		return fmt.Errorf("reading the thread: %w", err)
 	}
-	return h, nil
+	return nil
+}
+
+// take gets the harness, and brings the conversation of a live one up to date:
+// another process may have answered since (R-ACP-53).
+func (t *turn) take(ctx context.Context) error {
+	for {
+		l, err := t.s.e.pool.get(ctx, t.s.id, t.sig, t.build)
+		switch {
+		case errors.Is(err, errAborted) && ctx.Err() == nil:
+			continue // another session of the thread was closed meanwhile
+		case err != nil:
+			return err
+		}
+		t.lease = l
+		switch last := l.conv.Last(); {
+		case last < t.info.Last:
+			return t.catchUp(ctx, l.conv)
+		case last == t.info.Last || l.how != reused:
+			return nil
+		}
+		// The thread was deleted, and this one has only its name.
+		t.s.e.pool.forget(t.s.id)
+		t.s.e.pool.release(l)
+		t.lease = lease{}
+	}
 }
 
 // append stores bodies and continues the live conversation with them. What has
@@ -54,27 +119,39 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 func (t *turn) append(ctx context.Context, bodies ...thread.Body) error {
 	lasting, cancel := outlive(ctx, grace)
 	defer cancel()
-	entries, err := t.o.Threads.Append(lasting, t.s.id, "", bodies...)
+	entries, err := t.o.Threads.Append(lasting, t.s.id, t.hold.holder.Token, bodies...)
 	if err != nil {
-		if ctx.Err() != nil { // a cancelled turn is no error, so nobody else tells
-			t.log.Error().Err(err).Msg("the end of a cancelled turn is not stored")
-		}
+		t.unstored(ctx, err)
 		return fmt.Errorf("storing the turn: %w", err)
 	}
 	for _, e := range entries {
 		t.lease.conv.Add(e)
+		if t.seq == 0 && opens(e.Body) {
+			t.seq = e.Seq
+		}
 	}
-	t.seq = max(t.seq, firstUser(entries))
 	return nil
 }
 
-func firstUser(entries []thread.Entry) int64 {
-	for _, e := range entries {
-		if _, ok := e.Body.(thread.User); ok {
-			return e.Seq
-		}
+// unstored sees to what follows from an append that did not work. It may have
+// been stored all the same, so the live conversation is given up.
+func (t *turn) unstored(ctx context.Context, err error) {
+	t.s.e.pool.forget(t.s.id)
+	if errors.Is(err, ErrLost) {
+		t.hold.lost()
 	}
-	return 0
+	if ctx.Err() != nil { // a cancelled turn is no error, so nobody else tells
+		t.log.Error().Err(err).Msg("the end of a cancelled turn is not stored")
+	}
+}
+
+// opens reports whether b is the first entry of a turn.
+func opens(b thread.Body) bool {
+	switch b.(type) {
+	case thread.User, thread.Retried:
+		return true
+	}
+	return false
 }
 
 // outlive returns a context that ends d after ctx.
@@ -90,17 +167,29 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 	}
 }
 
-// storeUser stores the message of the user, with what the model is sent for it
-// from now on, and tells it.
-func (t *turn) storeUser(ctx context.Context) error {
-	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
-	if u.MessageID == "" {
-		u.MessageID = "u-" + strings.ToLower(rand.Text())
+// storeInput stores the message of the user, with what the model is sent for it
+// from now on, and tells it; or that the last one is answered anew. Where the
+// session works in other directories than the thread did, that is stored with it
+// (R-ACP-15).
+func (t *turn) storeInput(ctx context.Context) error {
+	var bodies []thread.Body
+	if m := directories(&t.s.spec); m.Cwd != t.info.Cwd || !slices.Equal(m.Roots, t.info.Roots) {
+		bodies = append(bodies, m)
 	}
-	if err := t.append(ctx, u); err != nil {
+	if t.in.Retry {
+		return t.append(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User}))...)
+	}
+	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
+	if err := t.append(ctx, append(bodies, u)...); err != nil {
 		return err
 	}
 	return t.out.emit(event.User{MessageID: u.MessageID, Blocks: u.Blocks})
+}
+
+// directories are those of a session, as a thread keeps them.
+func directories(sp *Spec) thread.Moved {
+	roots := sp.FS.Roots()
+	return thread.Moved{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}
 }
 
 // sent returns what the model is sent for a message: its text with what the

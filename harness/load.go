@@ -2,13 +2,12 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // Load opens the session of a thread that is stored, with the options that were
@@ -31,15 +30,7 @@ func (e *Engine) Load(ctx context.Context, sp Spec) (*Session, error) {
 		return nil, err
 	}
 	s.choice = s.choice.stored(info.Options)
-	return s, e.keep(s)
-}
-
-// Fork opens a session on a copy of thread from, under the id that sp wishes.
-// At names a message up to which it is copied: one of the user is left out, so
-// that it can be written anew, one of the model is the last. "" copies all. It
-// fails as [Engine.Open] does, with [ErrNotFound] and with [ErrNoEntry].
-func (e *Engine) Fork(ctx context.Context, from, at string, sp Spec) (*Session, error) {
-	return nil, fmt.Errorf("fork of %s: %w", from, ErrNotFound)
+	return e.keep(s)
 }
 
 // Info says what a list says of a thread: [ErrBadID], [ErrNotFound].
@@ -66,19 +57,30 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	return e.o.Threads.Delete(ctx, id)
+	if err := e.o.Threads.Delete(ctx, id); err != nil {
+		return err
+	}
+	return e.pool.drop(ctx, id)
 }
 
 // maxTitle is how many characters a title may have.
 const maxTitle = 200
 
 // SetTitle gives a thread a title that nothing but another call changes, and
-// returns it as it is stored: on one line, and not longer than 200 characters.
+// returns it as it is stored: on one line, and not longer than 200 characters. It
+// fails with [ErrBadID], [ErrNotFound], and with [ErrTitle] where nothing is left.
 func (e *Engine) SetTitle(ctx context.Context, id, title string) (string, error) {
-	return title, e.change(ctx, id, thread.Title{Text: title, User: true})
+	title = tools.Line(strings.Join(strings.Fields(title), " "), maxTitle)
+	if title == "" {
+		return "", ErrTitle
+	}
+	if err := e.change(ctx, id, thread.Title{Text: title, User: true}); err != nil {
+		return "", err
+	}
+	return title, nil
 }
 
-// Archive hides a thread from lists, or brings it back.
+// Archive hides a thread from lists, or brings it back: [ErrBadID], [ErrNotFound].
 func (e *Engine) Archive(ctx context.Context, id string, on bool) error {
 	return e.change(ctx, id, thread.Archived{On: on})
 }
@@ -90,13 +92,6 @@ func (e *Engine) change(ctx context.Context, id string, b thread.Body) error {
 	}
 	_, err := e.o.Threads.Append(ctx, id, "", b)
 	return err
-}
-
-// Replay tells sink what happened in the thread, in the original order: messages,
-// thoughts, tool calls in their last state, answers with their metadata
-// (R-ACP-15). It holds no more than a step of the thread in memory.
-func (s *Session) Replay(ctx context.Context, sink event.Sink) error {
-	return nil
 }
 
 // stored returns c with the options that a thread keeps. What is no value of an

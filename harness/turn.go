@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,9 +34,12 @@ type turn struct {
 	in     Input
 	out    *watcher
 	log    zerolog.Logger
+	hold   *hold // of the thread, while the turn runs
 
 	// Frozen at the start of the send (R-HARN-06).
 	now      time.Time
+	info     thread.Info // of the thread, before this turn
+	revision int
 	snap     Snapshot
 	shape    prompt.Shape
 	tools    *tools.Registry
@@ -45,7 +51,7 @@ type turn struct {
 	sig      Signature
 	lease    lease
 
-	seq int64 // of the user's message in the thread
+	seq int64 // of the turn's first entry in the thread
 	ids int   // given so far
 
 	repeats  retry.Allowance // of all requests of the turn (R-HARN-24)
@@ -60,6 +66,9 @@ type turn struct {
 }
 
 func newTurn(s *Session, c Choice, in Input, out *watcher) *turn {
+	if in.MessageID == "" {
+		in.MessageID = "u-" + strings.ToLower(rand.Text())
+	}
 	return &turn{
 		s: s, o: &s.e.o, choice: c, in: in, out: out,
 		log:   s.e.o.Log.With().Str("session", s.id).Logger(),
@@ -67,9 +76,24 @@ func newTurn(s *Session, c Choice, in Input, out *watcher) *turn {
 	}
 }
 
-// run answers. With an error, or when ctx has ended, the thread is whole and no
-// tool call is open.
+// run takes the thread and answers. With an error, or when ctx has ended, the
+// thread is whole and no tool call is open.
 func (t *turn) run(ctx context.Context) (Stop, error) {
+	ctx, h, err := t.s.e.hold(ctx, t.s.id, t.log)
+	if err != nil {
+		return "", err
+	}
+	defer h.release(ctx)
+	t.hold = h
+	stop, err := t.answer(ctx)
+	if lost := lostBy(ctx); lost != nil {
+		return "", lost
+	}
+	return stop, err
+}
+
+// answer is the turn while it has the thread.
+func (t *turn) answer(ctx context.Context) (Stop, error) {
 	if err := t.prepare(ctx); err != nil {
 		return "", err
 	}
@@ -89,11 +113,10 @@ func (t *turn) run(ctx context.Context) (Stop, error) {
 // prepare reads everything that the send depends on, and gets the harness.
 // Nothing has been stored and no model asked when it fails.
 func (t *turn) prepare(ctx context.Context) error {
-	err := t.freeze(ctx)
-	if err != nil {
+	if err := t.freeze(ctx); err != nil {
 		return err
 	}
-	if t.lease, err = t.s.e.pool.get(ctx, t.s.id, t.sig, t.build); err != nil {
+	if err := t.take(ctx); err != nil {
 		return err
 	}
 	if t.o.Trace != nil {
@@ -107,7 +130,10 @@ func (t *turn) prepare(ctx context.Context) error {
 // freeze reads what the send depends on and composes its prompt.
 func (t *turn) freeze(ctx context.Context) error {
 	t.now = t.o.Now()
-	var err error
+	err := t.survey(ctx)
+	if err != nil {
+		return err
+	}
 	if t.snap, err = t.o.Settings.Freeze(ctx, t.s.spec.FS.Dir(), t.choice); err != nil {
 		return err
 	}
@@ -133,6 +159,7 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 	sp := &t.s.spec
 	all := t.o.Tools(Scope{
 		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
+		Key: t.key(),
 	})
 	for _, set := range sp.Sets {
 		more, err := set.Tools(ctx)
@@ -150,6 +177,10 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 	}
 	return append(known, t.tools.Known()...), nil
 }
+
+// key is what the turn may spend is counted under. Giving an answer anew raises the
+// revision, so that it starts afresh (R-HARN-26).
+func (t *turn) key() string { return t.in.MessageID + "#" + strconv.Itoa(t.revision) }
 
 // mode returns the mode that holds for this send.
 func (t *turn) mode() approve.Mode { return cmp.Or(t.snap.Mode, t.choice.Mode) }
@@ -206,6 +237,7 @@ func (t *turn) sign(c prompt.Context) error {
 	}
 	t.sig = Sign(Inputs{
 		Model: t.snap.Model, Effort: t.choice.Thinking, Tools: t.shape == prompt.Harness, Stable: parts.Stable,
+		Revision: t.revision,
 	})
 	return nil
 }
@@ -256,7 +288,7 @@ func (t *turn) begin(ctx context.Context) error {
 		}
 		t.s.told[text] = true
 	}
-	if err := t.storeUser(ctx); err != nil {
+	if err := t.storeInput(ctx); err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(t.in.Blocks, t.unseen); i >= 0 {
@@ -274,8 +306,8 @@ func (t *turn) unseen(b event.Block) bool {
 	return isPicture(b) && !t.snap.Model.Sees(model.PictureType(b.MIME, b.Data))
 }
 
-// id gives the next id of the turn. Its number is that of the user's message in
-// the thread, so that no other turn can give the same.
+// id gives the next id of the turn. Its number is that of the turn's first entry
+// in the thread, so that no other turn can give the same, nor one of a copy.
 func (t *turn) id(kind string) string {
 	t.ids++
 	return fmt.Sprintf("%s%d-%d", kind, t.seq, t.ids)

@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/lorimer-dev/lorimer/harness/internal/process"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+const (
+	lockTime  = 30 * time.Second // that a turn has its thread, until the lock is renewed
+	lockRenew = lockTime / 3     // between two renewals
+	lockAgain = time.Second      // until a renewal that did not work is tried again
+)
+
+// A hold is the lock of a thread for one turn (R-ACP-53). A goroutine renews it
+// until it is released.
+type hold struct {
+	threads Locks
+	id      string
+	holder  thread.Holder
+	log     zerolog.Logger
+
+	lose context.CancelCauseFunc // ends the turn
+	stop context.CancelFunc      // ends the renewing
+	wg   sync.WaitGroup
+}
+
+// hold takes the thread id for a turn. The returned context ends with that of the
+// caller, or when the lock is lost, and then its cause is an [ErrLost]. The
+// caller releases the hold. It fails with a [*LockedError] while another turn
+// runs, unless its process is dead, and with [ErrNotFound].
+func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (context.Context, *hold, error) {
+	self := process.Self()
+	h := &hold{threads: e.o.Threads, id: id, log: log, holder: thread.Holder{
+		Token: rand.Text(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
+	}}
+	until := time.Now().Add(lockTime)
+	if err := h.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx)) // a cancelled turn still stores its end
+	h.stop = stop
+	ctx, h.lose = context.WithCancelCause(ctx)
+	h.wg.Go(func() { h.renew(renewing, until) })
+	return ctx, h, nil
+}
+
+// take takes the lock. What a dead process has left is taken over, once: should
+// two do so at a time, the second finds the lock of the first.
+func (h *hold) take(ctx context.Context) error {
+	err := h.threads.Lock(ctx, h.id, h.holder, lockTime)
+	other, locked := errors.AsType[*LockedError](err)
+	if locked && dead(other.Holder) {
+		h.log.Info().Int("process", other.Holder.Process).Msg("taking the turn over from a process that has ended")
+		if err := h.threads.Unlock(ctx, h.id, other.Holder.Token); err != nil {
+			return fmt.Errorf("taking the session over: %w", err)
+		}
+		err = h.threads.Lock(ctx, h.id, h.holder, lockTime)
+		_, locked = errors.AsType[*LockedError](err)
+	}
+	if err != nil && !locked && !errors.Is(err, ErrNotFound) {
+		h.giveUp(ctx) // it may be ours all the same, if the answer came too late
+	}
+	return err
+}
+
+// dead reports whether the process of a holder has ended for certain.
+func dead(h thread.Holder) bool {
+	return process.Process{ID: h.Process, Host: h.Host, Place: h.Place, Started: h.Started}.Dead()
+}
+
+// renew keeps the lock, which is ours until the given time, until ctx ends. A
+// renewal that does not work is tried again while the lock holds: the database may
+// be away for a moment.
+func (h *hold) renew(ctx context.Context, until time.Time) {
+	for pause := lockRenew; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		start := time.Now()
+		err := h.again(ctx, until)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			until, pause = start.Add(lockTime), lockRenew
+		case errors.Is(err, ErrBusy), errors.Is(err, ErrNotFound), !time.Now().Before(until):
+			h.log.Error().Err(err).Msg("the lock of the turn is lost")
+			h.lost()
+			return
+		default:
+			h.log.Warn().Err(err).Msg("the lock of the turn is not renewed")
+			pause = lockAgain
+		}
+	}
+}
+
+func (h *hold) again(ctx context.Context, until time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, min(lockRenew, max(time.Until(until), lockAgain)))
+	defer cancel()
+	return h.threads.Lock(ctx, h.id, h.holder, lockTime)
+}
+
+// lost ends the turn, because another may have taken its place.
+func (h *hold) lost() {
+	h.lose(fmt.Errorf("%w; open it again to see what was answered there, and send the message once more", ErrLost))
+}
+
+// lostBy returns the error of a turn whose ctx ended because it lost its lock,
+// or nil.
+func lostBy(ctx context.Context) error {
+	if err := context.Cause(ctx); errors.Is(err, ErrLost) {
+		return err
+	}
+	return nil
+}
+
+// release ends the renewing, waits for that and gives the lock up. Ctx may have
+// ended.
+func (h *hold) release(ctx context.Context) {
+	h.stop()
+	h.wg.Wait()
+	h.lose(nil)
+	h.giveUp(ctx)
+}
+
+func (h *hold) giveUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := h.threads.Unlock(ctx, h.id, h.holder.Token); err != nil {
+		h.log.Warn().Err(err).Msg("the lock of the turn is not given up; it ends by itself")
+	}
+}
