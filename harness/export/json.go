@@ -1,0 +1,254 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// What a document calls itself. A later version may have more; a program reads
+// those up to its own.
+const (
+	format  = "lorimer-thread"
+	version = 1
+)
+
+// JSON writes the thread with the given id as a document that [Read] reads: all
+// of its entries, also those that were replaced, one on a line. Without
+// [Options.Reasoning] the thoughts of the model are missing, and with them the
+// proof of having thought that some providers want back; a model goes on
+// without.
+func JSON(ctx context.Context, w io.Writer, s Source, id string, o Options) error {
+	info, err := s.Info(ctx, id)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	name, err := encode(id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "{\n\"format\": %q,\n\"version\": %d,\n\"id\": %s,\n\"entries\": [", format, version, name)
+	separator := "\n"
+	err = s.Read(ctx, id, 0, func(e thread.Entry) error {
+		if e.Seq > info.Last {
+			return nil // appended meanwhile
+		}
+		line, err := encodeEntry(e, o)
+		if err != nil {
+			return err
+		}
+		out.WriteString(separator) // the first error stays until Flush
+		out.Write(line)
+		separator = ",\n"
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out.WriteString("\n]\n}\n")
+	return out.Flush()
+}
+
+// An entry is an entry in a document.
+type entry struct {
+	Seq  int64           `json:"seq"`
+	Time time.Time       `json:"time"` // to the microsecond, as stores keep it
+	Kind string          `json:"kind"`
+	Body json.RawMessage `json:"body"`
+}
+
+func encodeEntry(e thread.Entry, o Options) ([]byte, error) {
+	if a, ok := e.Body.(thread.Assistant); ok && !o.Reasoning {
+		a.Parts = slices.DeleteFunc(slices.Clone(a.Parts), func(p thread.Part) bool { return p.Reasoning != nil })
+		e.Body = a
+	}
+	kind, body, err := thread.Encode(e.Body)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	return encode(entry{e.Seq, e.Time.UTC().Truncate(time.Microsecond), kind, body})
+}
+
+// encode returns v as JSON on one line that leaves <, > and & alone.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// A Document is a thread as it was exported.
+type Document struct {
+	ID      string
+	Entries []thread.Entry
+}
+
+// Read reads what [JSON] has written, and checks that it is a whole thread: a
+// document of a known version, an id that a session may have, entries of known
+// kinds that are numbered from 1 and begin with the making of the thread. The
+// error is one line that says what is wrong, and in which line or entry.
+func Read(r io.Reader) (Document, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Document{}, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if i := invalid(data); i >= 0 {
+		return Document{}, fmt.Errorf("line %d: not UTF-8", line(data, i))
+	}
+	var d struct {
+		Format  string            `json:"format"`
+		Version int               `json:"version"`
+		ID      string            `json:"id"`
+		Entries []json.RawMessage `json:"entries"`
+	}
+	at, err := strictly(data, &d)
+	switch {
+	case d.Format == format && d.Version > version:
+		return Document{}, fmt.Errorf("the document has version %d and this lorimer knows %d; use a newer one", d.Version, version)
+	case err != nil && at < 0:
+		return Document{}, err
+	case err != nil:
+		return Document{}, fmt.Errorf("line %d: %w", line(data, at), err)
+	case d.Format != format:
+		return Document{}, fmt.Errorf("not an exported thread: its format is not %q", format)
+	case d.Version != version:
+		return Document{}, fmt.Errorf("the version is %d, want %d", d.Version, version)
+	}
+	if err := harness.CheckID(d.ID); err != nil {
+		return Document{}, err
+	}
+	doc := Document{ID: d.ID}
+	doc.Entries, err = check(d.Entries)
+	return doc, err
+}
+
+// check decodes the entries of a thread.
+func check(raw []json.RawMessage) ([]thread.Entry, error) {
+	if len(raw) == 0 {
+		return nil, errors.New("there are no entries")
+	}
+	all := make([]thread.Entry, 0, len(raw))
+	users := make(map[int64]bool)
+	for i, data := range raw {
+		var r entry
+		want := int64(i) + 1
+		_, err := strictly(data, &r)
+		switch {
+		case err != nil:
+		case r.Seq != want:
+			err = fmt.Errorf("its number is %d, want %d", r.Seq, want)
+		case r.Time.IsZero():
+			err = errors.New("it has no time")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", want, err)
+		}
+		body, err := thread.Decode(r.Kind, r.Body)
+		if err == nil {
+			err = fits(body, want, users)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", want, err)
+		}
+		all = append(all, thread.Entry{Seq: want, Time: r.Time.UTC().Truncate(time.Microsecond), Body: body})
+	}
+	return all, nil
+}
+
+// fits reports a body that cannot stand at seq. Users holds the numbers of the
+// messages of the user before it.
+func fits(body thread.Body, seq int64, users map[int64]bool) error {
+	created, begins := body.(thread.Created)
+	switch {
+	case begins && seq > 1:
+		return errors.New("a thread is created once, by its first entry")
+	case !begins && seq == 1:
+		return errors.New("the first entry does not create the thread")
+	case begins && created.Cwd == "":
+		return errors.New("the thread has no directory")
+	}
+	switch b := body.(type) {
+	case thread.User:
+		users[seq] = true
+	case thread.Retried:
+		if !users[b.User] {
+			return fmt.Errorf("it answers message %d anew, which is none of the user", b.User)
+		}
+	case thread.Assistant:
+		return object(b.Meta)
+	case thread.Result:
+		return object(b.Shown.Meta)
+	}
+	return nil
+}
+
+// object reports metadata that is neither missing nor an object: clients get it as
+// it is.
+func object(meta json.RawMessage) error {
+	if len(meta) == 0 || bytes.HasPrefix(bytes.TrimSpace(meta), []byte("{")) {
+		return nil
+	}
+	return errors.New("its metadata is not an object")
+}
+
+// strictly decodes data, which is one value without members that v does not have.
+// The error comes with the offset where it shows, which is negative when that is
+// not known.
+func strictly(data []byte, v any) (at int64, err error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err = dec.Decode(v)
+	if err == nil {
+		if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+			return int64(len(data) - len(rest)), errors.New("something follows the document")
+		}
+		return 0, nil
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return e.Offset, err
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return e.Offset, fmt.Errorf("%s must not be a JSON %s", cmp.Or(e.Field, "the whole"), e.Value)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, errors.New("the document is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return int64(len(data)), errors.New("the document ends in the middle")
+	}
+	return -1, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// invalid returns the offset of the first byte that is not UTF-8, or -1.
+func invalid(data []byte) int64 {
+	if utf8.Valid(data) {
+		return -1
+	}
+	for i := 0; ; {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return int64(i)
+		}
+		i += size
+	}
+}
+
+// line returns the line of an offset, from 1.
+func line(data []byte, offset int64) int {
+	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
+}
