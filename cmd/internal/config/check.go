@@ -29,6 +29,8 @@ func (c *Config) check() error {
 		{"budget.month", limit(c.Budget.Month)},
 		{"budget.thread", limit(c.Budget.Thread)},
 		{"acp.terminal", oneOf(c.ACP.Terminal, "own", "client")},
+		{"harness.idle", c.Harness.Idle.positive()},
+		{"database", checkDatabase(c.Database)},
 		{"tool_order", checkOrder(c.ToolOrder)},
 	} {
 		if v.err != nil {
@@ -107,8 +109,8 @@ func limit(n *int64) error {
 // modes lists the modes from the strictest.
 func modes() []string { return []string{"read-only", "ask", "accept-edits", "auto"} }
 
-// stricter reports whether mode a allows less than mode b.
-func stricter(a, b string) bool {
+// Stricter reports whether mode a allows less than mode b.
+func Stricter(a, b string) bool {
 	return slices.Index(modes(), a) < slices.Index(modes(), b)
 }
 

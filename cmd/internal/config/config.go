@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -12,7 +13,7 @@ type Config struct {
 	Mode      string    `toml:"mode"`       // read-only, ask, accept-edits or auto
 	Persona   string    `toml:"persona"`    // a template for the prompt
 	ToolOrder *[]string `toml:"tool_order"` // nil when absent, which is not the same as empty (R-PROMPT-20)
-	Database  string    `toml:"database"`   // "" is a file in the state directory
+	Database  string    `toml:"database"`   // [Config.DatabaseAt] says what it means
 	Locale    string    `toml:"locale"`     // such as de or zh-tw
 
 	Context      Context      `toml:"context"`
@@ -28,6 +29,7 @@ type Config struct {
 	Moderation   Moderation   `toml:"moderation"`
 	Experimental Experimental `toml:"experimental"`
 	ACP          ACP          `toml:"acp"`
+	Harness      Harness      `toml:"harness"`
 
 	Providers map[string]Provider `toml:"providers"` // what the file says; [Config.Provider] adds what is built in
 	MCP       map[string]Server   `toml:"mcp"`       // [Config.Servers] has them in the order of the file
@@ -131,6 +133,11 @@ type ACP struct {
 	Terminal string `toml:"terminal"` // own or client; default own (R-ACP-43)
 }
 
+// Harness sets up what a session holds in memory.
+type Harness struct {
+	Idle Duration `toml:"idle"` // how long it is kept after the last answer; default 30m (R-HARN-13)
+}
+
 // Provider is what a file says of a provider of models.
 type Provider struct {
 	Kind          string            `toml:"kind"`     // openai or anthropic: the protocol
@@ -231,4 +238,12 @@ func (d Duration) check() error {
 		return fmt.Errorf("%d is not a time span; write it like \"90s\" or \"2m\"", d)
 	}
 	return nil
+}
+
+// positive is check for a span that must not be zero.
+func (d Duration) positive() error {
+	if d == 0 {
+		return errors.New("must be longer than zero")
+	}
+	return d.check()
 }

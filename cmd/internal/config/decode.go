@@ -34,6 +34,13 @@ func (o origins) of(key string) string {
 	return "default"
 }
 
+// Given reports whether a flag or a variable of this program sets key, which
+// thus holds for what is done at this moment.
+func (c *Config) Given(key string) bool {
+	origin := c.origin.of(key)
+	return strings.HasPrefix(origin, "flag ") || strings.HasPrefix(origin, "env LORIMER_")
+}
+
 // climb looks key up, then what it stands in.
 func climb(key string, in map[string]string) string {
 	for {

@@ -138,8 +138,9 @@ func (b *cappedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SecretEnv lists the variables that hold keys of providers, sorted. Commands
-// of the model and servers of others run without them.
+// SecretEnv lists the variables that hold keys of providers, and the password of
+// the database where that is a server's, sorted. Commands of the model and
+// servers of others run without them.
 func (c *Config) SecretEnv() []string {
 	names := make(map[string]bool)
 	for _, list := range [][]Endpoint{builtin(), c.Endpoints()} {
@@ -148,6 +149,9 @@ func (c *Config) SecretEnv() []string {
 				names[name] = true
 			}
 		}
+	}
+	if IsURL(c.Database) {
+		names[postgresPassword] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -175,6 +179,7 @@ func (c *Config) Secrets() []string {
 		all = append(all, secretsIn(s.Headers)...)
 		all = append(all, secretsIn(s.Env)...)
 	}
+	all = append(all, c.databaseSecrets()...)
 	c.keys.mu.Lock()
 	defer c.keys.mu.Unlock()
 	all = slices.AppendSeq(all, maps.Values(c.keys.keys))

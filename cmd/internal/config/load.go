@@ -84,6 +84,7 @@ func defaults() *Config {
 		Compaction:  Compaction{Trigger: 32000, KeepRounds: 6},
 		Web:         Web{Caps: WebCaps{Auto: 5, Search: 12, Research: 30}},
 		ACP:         ACP{Terminal: "own"},
+		Harness:     Harness{Idle: Duration(30 * time.Minute)},
 		Run:         Run{Zone: time.Local, Drain: 10 * time.Minute, LogLevel: "info"},
 		origin:      newOrigins(),
 		keys:        &keyring{},

@@ -230,9 +230,14 @@ func (c *Config) checkProviders() error {
 	return nil
 }
 
-// keyFileWarnings tells of key files that others may read.
+// keyFileWarnings tells of files with keys or passwords that others may read.
 func (c *Config) keyFileWarnings() []Warning {
 	var warnings []Warning
+	if IsURL(c.Database) && len(passwords(c.Database)) > 0 {
+		if info, err := os.Stat(c.Paths.Config); err == nil && loose(info.Mode()) {
+			warnings = append(warnings, Warning{c.Paths.Config, c.line("database"), fmt.Sprintf("others may read this password (mode %04o); run chmod 600", info.Mode().Perm())})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		file := c.Providers[name].APIKeyFile
 		if file == "" {

@@ -89,7 +89,7 @@ func (t *tightening) apply(c *Config) error {
 			return fmt.Errorf("%s: mode: %w", t.from.origin.of("mode"), err)
 		}
 		switch {
-		case stricter(m, c.Mode):
+		case Stricter(m, c.Mode):
 			c.Mode = m
 			t.take(c, "mode")
 		case m != c.Mode:
