@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/cursor"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/words"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -41,16 +43,16 @@ func (t *Threads) Copy(ctx context.Context, from string, last int64, id string, 
 		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
 	}
 	l := &log{info: thread.Info{ID: id}}
-	l.append(t.now(), []thread.Body{c})
-	created := l.info.Created
+	now := precise(t.now())
+	l.append(now, []thread.Body{c})
 	for _, e := range source.entries {
 		if e.Seq > 1 && e.Seq <= last {
 			l.entries = append(l.entries, e)
 			l.info.Add(e)
 		}
 	}
-	l.append(t.now(), more)
-	l.info.Updated = created // a copy is as new as the copying
+	l.append(now, more)
+	l.info.Updated = now // a copy is as new as the copying
 	t.threads[id] = l
 	return nil
 }
@@ -65,8 +67,10 @@ func (t *Threads) Restore(ctx context.Context, id string, entries []thread.Entry
 	if t.threads[id] != nil {
 		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
 	}
-	l := &log{info: thread.Info{ID: id}, entries: slices.Clone(entries)}
+	l := &log{info: thread.Info{ID: id}}
 	for _, e := range entries {
+		e.Time = precise(e.Time)
+		l.entries = append(l.entries, e)
 		l.info.Add(e)
 	}
 	t.threads[id] = l
@@ -123,16 +127,90 @@ func (t *Threads) Unlock(ctx context.Context, id, token string) error {
 	return nil
 }
 
-// List returns a page of threads.
+// List returns a page of threads, the last updated first.
 func (t *Threads) List(ctx context.Context, q thread.Query) (thread.Page, error) {
-	return thread.Page{}, fmt.Errorf("not there: %v", q)
+	if err := ctx.Err(); err != nil {
+		return thread.Page{}, err
+	}
+	after, err := cursor.Parse(q.After)
+	if err != nil {
+		return thread.Page{}, err
+	}
+	var page thread.Page
+	for _, i := range t.infos() {
+		if i.Archived != q.Archived || q.Cwd != "" && i.Cwd != q.Cwd || !cursor.Of(i).Below(after) {
+			continue
+		}
+		if n := len(page.Threads); n == q.Size() {
+			page.Next = cursor.Of(page.Threads[n-1]).String()
+			break
+		}
+		page.Threads = append(page.Threads, i)
+	}
+	return page, nil
 }
 
-// Search returns the places where all words occur.
+// infos returns all threads, the last updated first.
+func (t *Threads) infos() []thread.Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := make([]thread.Info, 0, len(t.threads))
+	for _, l := range t.threads {
+		all = append(all, l.info)
+	}
+	slices.SortFunc(all, func(a, b thread.Info) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
+	})
+	return all
+}
+
+// Search returns the messages and titles where all words occur.
 func (t *Threads) Search(ctx context.Context, s thread.Search) ([]thread.Hit, error) {
-	return nil, fmt.Errorf("not there: %v", s)
+	q := words.Parse(s.Words)
+	type scored struct {
+		thread.Hit
+		score float64
+	}
+	var found []scored
+	for _, i := range t.infos() {
+		if s.Cwd != "" && i.Cwd != s.Cwd {
+			continue
+		}
+		titled := false
+		for _, e := range slices.Backward(t.entries(i.ID)) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			role, text := words.Searched(e.Body)
+			if role == "title" {
+				if text != i.Title || titled {
+					continue // another is the title
+				}
+				titled = true
+			} else if i.Hidden(e.Seq) {
+				continue
+			}
+			if score := q.Score(text); score > 0 {
+				found = append(found, scored{q.Hit(i, e), score})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), b.Time.Compare(a.Time))
+	})
+	var hits []thread.Hit
+	for _, f := range found[:min(len(found), s.Size())] {
+		hits = append(hits, f.Hit)
+	}
+	return hits, ctx.Err()
 }
 
-var _ = cmp.Compare[int]
-var _ = slices.Sort[[]int]
-var _ = strings.ToLower
+// entries returns the entries of a thread as they stand, none without a thread.
+func (t *Threads) entries(id string) []thread.Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l := t.threads[id]; l != nil {
+		return l.entries
+	}
+	return nil
+}

@@ -53,7 +53,7 @@ func (t *Threads) Create(ctx context.Context, id string, c thread.Created, more 
 		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
 	}
 	l := &log{info: thread.Info{ID: id}}
-	l.append(t.now(), append([]thread.Body{c}, more...))
+	l.append(precise(t.now()), append([]thread.Body{c}, more...))
 	t.threads[id] = l
 	return nil
 }
@@ -72,7 +72,7 @@ func (t *Threads) Append(ctx context.Context, id, turn string, bodies ...thread.
 	if turn != "" && l.holder.Token != turn {
 		return nil, fmt.Errorf("thread %s: %w", id, harness.ErrLost)
 	}
-	return slices.Clone(l.append(t.now(), bodies)), nil
+	return slices.Clone(l.append(precise(t.now()), bodies)), nil
 }
 
 // append adds entries and returns them.
@@ -85,6 +85,9 @@ func (l *log) append(now time.Time, bodies []thread.Body) []thread.Entry {
 	}
 	return l.entries[from:]
 }
+
+// precise returns a time as a database keeps it.
+func precise(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // find returns thread id. The caller holds the lock.
 func (t *Threads) find(id string) (*log, error) {

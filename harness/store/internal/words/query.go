@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
 )
 
@@ -123,4 +124,10 @@ func back(text string, at, n int) int {
 		return from + i + 1
 	}
 	return from
+}
+
+// Hit returns the hit of q in an entry of a thread.
+func (q Query) Hit(info thread.Info, e thread.Entry) thread.Hit {
+	role, text := Searched(e.Body)
+	return thread.Hit{Thread: info, Seq: e.Seq, Time: e.Time, Role: role, Snippet: q.Snippet(text)}
 }

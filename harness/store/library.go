@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/cursor"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/words"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// Info returns what a list says of a thread.
+func (s *Store) Info(ctx context.Context, id string) (info thread.Info, err error) {
+	err = s.view(ctx, func(t tx) error {
+		info, err = t.info(ctx, id, "")
+		return err
+	})
+	return info, err
+}
+
+// info reads the row of a thread, which stays as it is until the end of the
+// transaction if mode says so.
+func (t tx) info(ctx context.Context, id, mode string) (thread.Info, error) {
+	query := "SELECT info FROM threads WHERE id = $1"
+	if mode != "" {
+		query += t.d.lock(mode)
+	}
+	var data []byte
+	found, err := t.get(ctx, query, []any{id}, &data)
+	if err != nil {
+		return thread.Info{}, err
+	}
+	if !found {
+		return thread.Info{}, fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
+	}
+	return readInfo(id, data)
+}
+
+func readInfo(id string, data []byte) (thread.Info, error) {
+	info, err := thread.DecodeInfo(data)
+	if err != nil {
+		return thread.Info{}, fmt.Errorf("session %s is damaged: %w; delete it, or restore a copy of the database", id, err)
+	}
+	return info, nil
+}
+
+// List returns a page of threads, the last updated first.
+func (s *Store) List(ctx context.Context, q thread.Query) (thread.Page, error) {
+	after, err := cursor.Parse(q.After)
+	if err != nil {
+		return thread.Page{}, err
+	}
+	args := []any{q.Archived, after.Updated, after.ID, q.Size() + 1}
+	query := "SELECT id, info FROM threads WHERE archived = $1 AND (updated, id) < ($2, $3)"
+	if q.Cwd != "" {
+		query += " AND cwd = $5"
+		args = append(args, plain(q.Cwd))
+	}
+	query += " ORDER BY updated DESC, id DESC LIMIT $4"
+	var page thread.Page
+	err = s.view(ctx, func(t tx) error {
+		return t.all(ctx, query, args, func(row scan) error {
+			if n := len(page.Threads); n == q.Size() {
+				page.Next = cursor.Of(page.Threads[n-1]).String()
+				return errEnough
+			}
+			var id string
+			var data []byte
+			if err := row(&id, &data); err != nil {
+				return err
+			}
+			info, err := readInfo(id, data)
+			page.Threads = append(page.Threads, info)
+			return err
+		})
+	})
+	if err != nil {
+		return thread.Page{}, err
+	}
+	return page, nil
+}
+
+// Search returns the messages and titles where all words occur.
+func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, error) {
+	query := words.Parse(q.Words)
+	if len(query) == 0 {
+		return nil, ctx.Err()
+	}
+	var hits []thread.Hit
+	err := s.view(ctx, func(t tx) error {
+		args := []any{t.d.match(query), plain(q.Cwd), q.Size()}
+		return t.all(ctx, t.d.search(), args, func(row scan) error {
+			var r stored
+			var id string
+			var data []byte
+			if err := row(&r.seq, &r.time, &r.kind, &r.body, &id, &data); err != nil {
+				return err
+			}
+			e, err := r.entry(id)
+			if err != nil {
+				return err
+			}
+			info, err := readInfo(id, data)
+			if err != nil {
+				return err
+			}
+			hits = append(hits, query.Hit(info, e))
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return hits, nil
+}
+
+// Copy makes a thread from a part of another.
+func (s *Store) Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error {
+	return s.change(ctx, func(t tx) error {
+		if _, err := t.info(ctx, from, "SHARE"); err != nil {
+			return err
+		}
+		l, now := newLog(t, id), s.time()
+		if err := l.create(ctx); err != nil {
+			return err
+		}
+		if _, err := l.append(ctx, now, []thread.Body{c}); err != nil {
+			return err
+		}
+		err := t.exec(ctx, "INSERT INTO entries (thread, seq, time, kind, body)"+
+			" SELECT $1, seq, time, kind, body FROM entries WHERE thread = $2 AND seq > 1 AND seq <= $3", id, from, last)
+		if err != nil {
+			return err
+		}
+		if err := l.adopt(ctx, last); err != nil {
+			return err
+		}
+		if _, err := l.append(ctx, now, more); err != nil {
+			return err
+		}
+		l.info.Updated = now // a copy is as new as the copying
+		return l.save(ctx)
+	})
+}
+
+// adopt adds the entries that stand in the table already, up to last.
+func (l *log) adopt(ctx context.Context, last int64) error {
+	for {
+		page, err := l.t.page(ctx, l.info.ID, l.info.Last, last)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, r := range page {
+			e, err := r.entry(l.info.ID)
+			if err != nil {
+				return err
+			}
+			if err := l.add(ctx, r.id, e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Restore makes a thread from entries as they are.
+func (s *Store) Restore(ctx context.Context, id string, entries []thread.Entry) error {
+	return s.change(ctx, func(t tx) error {
+		l := newLog(t, id)
+		if err := l.create(ctx); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := l.insert(ctx, e); err != nil {
+				return err
+			}
+		}
+		return l.save(ctx)
+	})
+}
+
+// Delete deletes a thread.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	return s.change(ctx, func(t tx) error {
+		if _, err := openLog(ctx, t, id); err != nil {
+			return err
+		}
+		if err := s.free(ctx, t, id, ""); err != nil {
+			return err
+		}
+		err := t.exec(ctx, "DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE thread = $1)", id)
+		if err != nil {
+			return err
+		}
+		return t.exec(ctx, "DELETE FROM threads WHERE id = $1", id) // and what refers to it
+	})
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	migrationLock  = 0x4c6f7269 // key of the advisory lock
+	connectTimeout = 10 * time.Second
+	maxConns       = 4
+)
+
+// postgres is the dialect of PostgreSQL.
+type postgres struct {
+	where   string   // host, port and database
+	scripts []string // the migrations
+}
+
+// openPostgres opens the database of a URL.
+func openPostgres(ctx context.Context, url string) (*sql.DB, dialect, error) {
+	names, err := scripts("postgres")
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil { // it quotes from the URL
+		return nil, nil, errors.New("the URL of the database is not valid; write postgres://USER:PASSWORD@HOST/DATABASE")
+	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	d := &postgres{
+		"postgres://" + net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database,
+		names,
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(maxConns)
+	if err := d.migrate(ctx, db); err != nil {
+		db.Close() // says nothing that err does not
+		return nil, nil, err
+	}
+	return db, d, nil
+}
+
+// migrate brings the tables up to date.
+func (d *postgres) migrate(ctx context.Context, db *sql.DB) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return explain(ctx, d, err)
+	}
+	defer conn.Close()
+	t := tx{conn, d}
+	if at, err := d.version(ctx, t); err != nil || at == len(d.scripts) {
+		return err
+	}
+	return t.change(ctx, func() error {
+		if err := t.exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
+			return err
+		}
+		at, err := d.version(ctx, t)
+		if err != nil || at == len(d.scripts) {
+			return err
+		}
+		if err := migrate(ctx, t, at, d.scripts); err != nil {
+			return err
+		}
+		if at == 0 {
+			err = t.exec(ctx, "CREATE TABLE lorimer_schema (version bigint NOT NULL)")
+		} else {
+			err = t.exec(ctx, "DELETE FROM lorimer_schema")
+		}
+		if err != nil {
+			return err
+		}
+		return t.exec(ctx, "INSERT INTO lorimer_schema (version) VALUES ($1)", len(d.scripts))
+	})
+}
+
+// version returns how many migrations have run.
+func (d *postgres) version(ctx context.Context, t tx) (version int, err error) {
+	there, err := t.get(ctx, "SELECT to_regclass('lorimer_schema')::text WHERE to_regclass('lorimer_schema') IS NOT NULL", nil, new(string))
+	if err != nil || !there {
+		return 0, err
+	}
+	if _, err := t.get(ctx, "SELECT max(version) FROM lorimer_schema", nil, &version); err != nil {
+		return 0, err
+	}
+	return version, checkVersion(d.where, version, len(d.scripts))
+}
+
+func (*postgres) begin() string           { return "BEGIN" }
+func (*postgres) lock(mode string) string { return " FOR " + mode }
+
+func (*postgres) time() string {
+	return "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+}
+
+// page leaves out on the server what would be thrown away here.
+func (*postgres) page(id string, after, last int64) (string, []any) {
+	return "SELECT id, seq, time, kind, body FROM (" +
+			"SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before FROM (" +
+			"SELECT * FROM entries WHERE thread = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4" +
+			") AS rows) AS page WHERE before < $5 ORDER BY seq",
+		[]any{id, after, last, pageRows, pageBytes}
+}
+
+func (*postgres) search() string {
+	return "SELECT e.seq, e.time, e.kind, e.body, t.id, t.info FROM words" +
+		" JOIN entries e ON e.id = words.rowid JOIN threads t ON t.id = e.thread" +
+		" WHERE words.text @@ $1::tsquery AND ($2 = '' OR t.cwd = $2)" +
+		" ORDER BY ts_rank(words.text, $1::tsquery, 1) DESC, e.time DESC, e.id DESC LIMIT $3"
+}
+
+// match returns ('a' <-> 'b') & ('c':*) for the phrases [a b] [c]. Words have no
+// signs in them.
+func (*postgres) match(phrases [][]string) string {
+	all := make([]string, len(phrases))
+	for i, p := range phrases {
+		all[i] = "('" + strings.Join(p, "' <-> '") + "'"
+	}
+	return strings.Join(all, ") & ") + ":*)"
+}
+
+// document returns 'a':1 'b':2 for the words a and b.
+func (*postgres) document(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		fmt.Fprintf(&b, "'%s':%d ", w, i+1)
+	}
+	return b.String()
+}
+
+// explain says what a user can do. It shows no error of a connection: those name
+// the user.
+func (d *postgres) explain(err error) error {
+	fail := func(what string) error { return &fault{"database " + d.where + " " + what, nil} }
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+			return fail("cannot be reached; start it, or check host, port and network")
+		}
+		return fail("broke the connection off; try again")
+	}
+	switch class := answer.Code[:min(len(answer.Code), 2)]; {
+	case class == "28":
+		return fail("does not accept the user or the password; check them in its URL")
+	case answer.Code == "3D000":
+		return fail("does not exist; create it, or check its name")
+	case answer.Code == "42501" || answer.Code == "25006":
+		return fail("cannot be written by this user; grant the rights, or connect to a server that is not read-only")
+	case answer.Code == "42P07":
+		return fail("holds tables of another program; give lorimer a database of its own")
+	case class == "53":
+		return fail("has run out of resources; make room on its disk, or permit more connections (SQLSTATE " + answer.Code + ")")
+	case class == "57":
+		return fail("is shutting down or starting; try again (SQLSTATE " + answer.Code + ")")
+	}
+	return fail(fmt.Sprintf("gave an error (SQLSTATE %s: %s)", answer.Code, answer.Message))
+}

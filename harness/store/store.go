@@ -1,0 +1,121 @@
+// Package store keeps threads in a database: SQLite in a file of one user, or
+// PostgreSQL, which a team shares (R-STORE-01).
+//
+// Both databases run the same statements over the same tables. What differs
+// stands in sqlite.go and postgres.go: how a database is opened, how one change
+// keeps out another, and how words are looked up. A change is one transaction; it
+// is on the disk when the method returns, and has not happened when the method
+// fails. Only while a commit was on its way to a PostgreSQL that went away, nobody
+// can tell.
+//
+// The log of a thread is read page by page, and nothing of the database is held
+// while the reader works on a page.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness"
+)
+
+// Options tune a store. The zero value is right for most uses.
+type Options struct {
+	Now func() time.Time // of entries, and of the locks in SQLite; default time.Now
+}
+
+// A Store keeps threads. It is safe for concurrent use, also by several programs
+// that have the same database open. Times are kept to the microsecond, in UTC.
+//
+// Its errors are one line that names the database, without the user and the
+// password, and a way out.
+type Store struct {
+	db  *sql.DB
+	d   dialect
+	now func() time.Time
+
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	uses   sync.WaitGroup // counted up only while not closed
+}
+
+var _ harness.Threads = (*Store)(nil)
+
+// A dialect is what the databases do not have in common.
+type dialect interface {
+	// begin is the statement that begins a change.
+	begin() string
+	// lock ends a SELECT of a row that others leave as it is until the end of
+	// the transaction; mode is UPDATE or SHARE.
+	lock(mode string) string
+	// page is a query for the entries of a thread after a number, up to last:
+	// id, seq, time, kind and body of pageRows at most, and hardly more bytes
+	// than pageBytes or else a reader who stops there.
+	page(id string, after, last int64) (query string, args []any)
+	// search is a query for the messages and titles with some phrases: seq,
+	// time, kind and body of the entry, id and info of the thread. $1 is what
+	// match returns, $2 a directory or "", $3 the number of rows.
+	search() string
+	match(phrases [][]string) string
+	document(words []string) string // the value of words.text
+	time() string                   // a query for the time of locks in microseconds; "" takes the program's
+	explain(err error) error        // an error of the database, or of its files, for the user
+}
+
+// Open opens the database at where: the path of a file, which is made when it is
+// not there, or a URL that begins with postgres:// or postgresql://. It brings
+// the tables up to date. It is called when the first thread is needed, not before
+// (R-STORE-03).
+func Open(ctx context.Context, where string, o Options) (*Store, error) {
+	s := &Store{now: o.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	var err error
+	if isURL(where) {
+		s.db, s.d, err = openPostgres(ctx, where)
+	} else {
+		s.db, s.d, err = openSQLite(ctx, where)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// isURL reports whether where is a database elsewhere.
+func isURL(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
+}
+
+// errClosed is returned by a store after its end.
+var errClosed = errors.New("the store of sessions is closed")
+
+// Close waits for what is under way and closes the database.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.uses.Wait()
+	if err := s.db.Close(); err != nil {
+		return s.d.explain(err)
+	}
+	return nil
+}
+
+// enter tells that the database is in use until leave is called.
+func (s *Store) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.uses.Add(1)
+	return nil
+}
+
+func (s *Store) leave() { s.uses.Done() }
