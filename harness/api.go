@@ -93,6 +93,13 @@ func (e *LockedError) Error() string {
 // Is reports whether target is ErrBusy.
 func (e *LockedError) Is(target error) bool { return target == ErrBusy }
 
+// A UserError is an error in words for the user: one line that names what is wrong
+// and a way out, and holds no secret. Those of a store are such.
+type UserError interface {
+	error
+	UserText() string
+}
+
 // Settings reads what a send depends on.
 type Settings interface {
 	// Freeze reads everything once, for the send that is starting in a session
