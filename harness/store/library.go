@@ -51,13 +51,14 @@ func (s *Store) List(ctx context.Context, q thread.Query) (thread.Page, error) {
 	if err != nil {
 		return thread.Page{}, err
 	}
-	args := []any{q.Archived, after.Updated, after.ID, q.Size() + 1}
+	args := []any{q.Archived, after.Updated, after.ID}
 	query := "SELECT id, info FROM threads WHERE archived = $1 AND (updated, id) < ($2, $3)"
 	if q.Cwd != "" {
-		query += " AND cwd = $5"
 		args = append(args, plain(q.Cwd))
+		query += " AND cwd = $4"
 	}
-	query += " ORDER BY updated DESC, id DESC LIMIT $4"
+	args = append(args, q.Size()+1) // SQLite counts parameters as they appear
+	query += fmt.Sprintf(" ORDER BY updated DESC, id DESC LIMIT $%d", len(args))
 	var page thread.Page
 	err = s.view(ctx, func(t tx) error {
 		return t.all(ctx, query, args, func(row scan) error {
