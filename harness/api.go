@@ -46,7 +46,8 @@ type Log interface {
 	Create(ctx context.Context, id string, c thread.Created, more ...thread.Body) error
 	// Append adds entries in one step and returns them with Seq and Time set.
 	// Turn is the token of the turn that writes them, which fails with ErrLost
-	// when another has taken its place; "" is for what no turn writes.
+	// when another has taken its place; "" is for what no turn writes. Without
+	// bodies it tells no more than whether the turn has its place.
 	Append(ctx context.Context, id, turn string, bodies ...thread.Body) ([]thread.Entry, error)
 	// Read calls f with each entry after seq, in order, and holds no more than a
 	// page of them in memory. ErrNotFound without a thread.

@@ -87,7 +87,8 @@ func (r *replay) add(e thread.Entry) error {
 	return nil
 }
 
-// flush tells the answer that was held back.
+// flush tells the answer that was held back. Of one that was given anew each
+// message is closed, since each had to hold for itself.
 func (r *replay) flush() error {
 	a := r.held
 	if a == nil {
@@ -95,26 +96,39 @@ func (r *replay) flush() error {
 	}
 	r.held = nil
 	for i, p := range a.Parts {
-		id := cmp.Or(p.ID, fmt.Sprintf("m%d-%d", r.seq, i)) // an imported part may have none
-		var e event.Event
-		switch {
-		case p.Call != nil:
-			e = r.call(*p.Call)
-		case p.Reasoning != nil && p.Reasoning.Text != "":
-			e = event.Thought{MessageID: id, Text: p.Reasoning.Text}
-		case p.Text != "":
-			e = event.Text{MessageID: id, Text: p.Text}
-		default:
+		e, done := r.part(p, cmp.Or(p.ID, fmt.Sprintf("m%d-%d", r.seq, i))) // an imported part may have no id
+		if e == nil {
 			continue
 		}
 		if err := r.sink.Emit(e); err != nil {
 			return err
 		}
+		if !a.Void || done.MessageID == "" {
+			continue
+		}
+		done.Meta = a.Meta
+		if err := r.sink.Emit(done); err != nil {
+			return err
+		}
 	}
-	if a.MessageID == "" {
+	if a.Void || a.MessageID == "" {
 		return nil
 	}
 	return r.sink.Emit(event.Done{MessageID: a.MessageID, Meta: a.Meta})
+}
+
+// part returns a part as an event, nil if it shows nothing, and what would close
+// the message that it is.
+func (r *replay) part(p thread.Part, id string) (event.Event, event.Done) {
+	switch {
+	case p.Call != nil:
+		return r.call(*p.Call), event.Done{}
+	case p.Reasoning != nil && p.Reasoning.Text != "":
+		return event.Thought{MessageID: id, Text: p.Reasoning.Text}, event.Done{MessageID: id, Thought: true}
+	case p.Text != "":
+		return event.Text{MessageID: id, Text: p.Text}, event.Done{MessageID: id}
+	}
+	return nil, event.Done{}
 }
 
 // call returns a call in its last state. One without a result was cut off.

@@ -17,6 +17,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 )
 
@@ -85,7 +86,7 @@ func (f *fixture) load(t *testing.T, id string, change ...func(*harness.Spec)) *
 	if f.engine == nil {
 		f.start(t)
 	}
-	sp := harness.Spec{ID: id, FS: files{}}
+	sp := harness.Spec{ID: id, FS: files{}, Client: prompt.Client{Name: "test", Version: "1"}}
 	for _, c := range change {
 		c(&sp)
 	}

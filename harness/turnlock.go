@@ -23,7 +23,7 @@ const (
 // A hold is the lock of a thread for one turn (R-ACP-53). A goroutine renews it
 // until it is released.
 type hold struct {
-	threads Locks
+	threads Threads
 	id      string
 	holder  thread.Holder
 	log     zerolog.Logger
@@ -94,7 +94,7 @@ func (h *hold) renew(ctx context.Context, until time.Time) {
 			return
 		case err == nil:
 			until, pause = start.Add(lockTime), lockRenew
-		case errors.Is(err, ErrBusy), errors.Is(err, ErrNotFound), !time.Now().Before(until):
+		case errors.Is(err, ErrLost), errors.Is(err, ErrBusy), errors.Is(err, ErrNotFound), !time.Now().Before(until):
 			h.log.Error().Err(err).Msg("the lock of the turn is lost")
 			h.lost()
 			return
@@ -105,9 +105,14 @@ func (h *hold) renew(ctx context.Context, until time.Time) {
 	}
 }
 
+// again renews the lock. Where the process has slept for longer than the lock holds,
+// another turn may have come and gone: then it is lost, although it can be had.
 func (h *hold) again(ctx context.Context, until time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, min(lockRenew, max(time.Until(until), lockAgain)))
 	defer cancel()
+	if _, err := h.threads.Append(ctx, h.id, h.holder.Token); err != nil {
+		return err
+	}
 	return h.threads.Lock(ctx, h.id, h.holder, lockTime)
 }
 
