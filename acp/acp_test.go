@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,7 +41,30 @@ type rig struct {
 	start   func(context.Context) error // runs first when the backend is made
 	runner  workspace.Runner
 	log     io.Writer
-	seen    *recorder // keeps the requests that the model got
+	seen    *recorder       // keeps the requests that the model got
+	threads harness.Threads // default a store in memory
+	spaces  *spaces         // counts workspaces
+}
+
+// spaces counts the workspaces that were opened and are not closed.
+type spaces struct {
+	opened atomic.Int64
+	left   atomic.Int64
+}
+
+// open counts w.
+func (s *spaces) open(w acp.Workspace) acp.Workspace {
+	if s == nil {
+		return w
+	}
+	s.opened.Add(1)
+	s.left.Add(1)
+	end := w.Close
+	w.Close = func() error {
+		s.left.Add(-1)
+		return end()
+	}
+	return w
 }
 
 // serve returns the agent.
@@ -90,8 +114,12 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 		}
 	}
 	now := func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
+	threads := r.threads
+	if threads == nil {
+		threads = memory.New(ticking(now()))
+	}
 	engine := harness.New(harness.Options{
-		Threads:  memory.New(now),
+		Threads:  threads,
 		Settings: settings{open: open},
 		Prompts:  prompts,
 		Now:      now,
@@ -112,9 +140,15 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 			if err != nil {
 				return acp.Workspace{}, err
 			}
-			return acp.Workspace{FS: disk, Runner: r.runner, Close: disk.Close}, nil
+			return r.spaces.open(acp.Workspace{FS: disk, Runner: r.runner, Close: disk.Close}), nil
 		},
 	}
+}
+
+// ticking returns a clock on which a second passes each time somebody looks.
+func ticking(start time.Time) func() time.Time {
+	var ticks atomic.Int64
+	return func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Second) }
 }
 
 // settings choose between two models that are the same.

@@ -7,6 +7,10 @@
 // A connection owns the only map of sessions in the program; what belongs to a
 // session is a field of it.
 //
+// A session is opened by session/new, load, resume or fork, all through one
+// function, and is one session of the harness at a time: a load of one that is
+// open waits for its prompts and keeps it, or ends it and opens it anew.
+//
 // Order is the heart of the package. What a request means for its session is
 // noted when the request is admitted, on the reader's goroutine: a cancel, a
 // close or a prompt concerns exactly what came before it, however fast they

@@ -123,6 +123,9 @@ func classify(err error, chosen bool) *Error {
 	case errors.Is(err, harness.ErrNotFound), errors.Is(err, harness.ErrClosed):
 		return &Error{Code: SessionNotFound, Message: "The session is closed. Load it again, or start a new one."}
 	}
+	if e, ok := errors.AsType[harness.UserError](err); ok {
+		return &Error{Code: Internal, Message: sentence(e.UserText())}
+	}
 	return &Error{Code: Internal, Message: "Something went wrong inside Lorimer. Its log says what; sending the message again may help."}
 }
 

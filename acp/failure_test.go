@@ -31,6 +31,8 @@ func TestFailureCodes(t *testing.T) {
 	}{
 		{"prompt", &prompt.Error{Fault: prompt.Unknown, Variable: "x"}, false, -32603, PromptAssembly},
 		{"busy", harness.ErrBusy, false, -32603, SessionBusy},
+		{"answered elsewhere", &harness.LockedError{}, false, -32603, SessionBusy},
+		{"taken over", harness.ErrLost, false, -32603, SessionBusy},
 		{"closed", harness.ErrClosed, false, -32002, SessionNotFound},
 		{"no such session", harness.ErrNotFound, false, -32002, SessionNotFound},
 		{"ours", &Error{Code: FeatureNotAvailable, Message: "No."}, false, -32603, FeatureNotAvailable},
@@ -128,5 +130,37 @@ func TestSentence(t *testing.T) {
 		if got := sentence(in); got != want {
 			t.Errorf("sentence(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// storeError is an error of a store.
+type storeError struct{}
+
+func (storeError) Error() string    { return "opening /home/me/secret: no" }
+func (storeError) UserText() string { return "database x.db is damaged; move it away" }
+
+// The line of a store is for the user; its causes are not.
+func TestStoreFailure(t *testing.T) {
+	c := newConn(Options{Log: zerolog.Nop()})
+	err := c.fail(t.Context(), &wire.Request{Method: "m"}, nil, fmt.Errorf("listing: %w", storeError{}))
+	want := &wire.Error{
+		Code: -32603, Message: "Database x.db is damaged; move it away.",
+		Data: map[string]any{"code": Internal, "details": "Database x.db is damaged; move it away."},
+	}
+	if diff := cmp.Diff(error(want), err); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+}
+
+// A session that is gone is named.
+func TestGoneSessionIsNamed(t *testing.T) {
+	c := newConn(Options{Log: zerolog.Nop()})
+	err := c.fail(t.Context(), &wire.Request{Method: "m"}, &session{id: "s"}, harness.ErrNotFound)
+	we, ok := errors.AsType[*wire.Error](err)
+	if !ok {
+		t.Fatalf("error = %v, want a *wire.Error", err)
+	}
+	if data, _ := we.Data.(map[string]any); data["sessionId"] != "s" {
+		t.Errorf("data = %v, want the session", we.Data)
 	}
 }

@@ -43,6 +43,22 @@ func (p *peer) said(id acpsdk.SessionId) (text string, completed int) {
 	return text, completed
 }
 
+// replayed returns what a replay has told of the user's texts, and its tool calls
+// that were completed.
+func (p *peer) replayed(id acpsdk.SessionId) (text string, completed int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, u := range p.updates[id] {
+		if c := u.UserMessageChunk; c != nil && c.Content.Text != nil {
+			text += c.Content.Text.Text
+		}
+		if c := u.ToolCall; c != nil && c.Status == acpsdk.ToolCallStatusCompleted {
+			completed++
+		}
+	}
+	return text, completed
+}
+
 func (*peer) RequestPermission(context.Context, acpsdk.RequestPermissionRequest) (r acpsdk.RequestPermissionResponse, err error) {
 	return r, errors.New("asked in auto mode")
 }
@@ -137,5 +153,35 @@ func drive(t *testing.T, c *acpsdk.ClientSideConnection, p *peer) {
 	}
 	if _, err := c.CloseSession(ctx, acpsdk.CloseSessionRequest{SessionId: s.SessionId}); err != nil {
 		t.Errorf("session/close: %v", err)
+	}
+	again(t, c, p, s.SessionId, dir)
+}
+
+// again finds a closed session in the list, loads it and deletes it.
+func again(t *testing.T, c *acpsdk.ClientSideConnection, p *peer, id acpsdk.SessionId, dir string) {
+	ctx := t.Context()
+	list, err := c.ListSessions(ctx, acpsdk.ListSessionsRequest{Cwd: &dir})
+	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].SessionId != id || list.Sessions[0].Title == nil {
+		t.Errorf("session/list = %+v, %v; want the session and its title", list, err)
+	}
+	loaded, err := c.LoadSession(ctx, acpsdk.LoadSessionRequest{SessionId: id, Cwd: dir, McpServers: []acpsdk.McpServer{}})
+	if err != nil || loaded.Modes == nil || loaded.Modes.CurrentModeId != "auto" {
+		t.Errorf("session/load = %+v, %v; want the mode that was chosen", loaded, err)
+	}
+	text, calls := p.replayed(id)
+	if text != "go" || calls != 1 {
+		t.Errorf("the replay has %q of the user and %d completed calls", text, calls)
+	}
+	if _, err := c.ResumeSession(ctx, acpsdk.ResumeSessionRequest{SessionId: id, Cwd: dir}); err != nil {
+		t.Errorf("session/resume: %v", err)
+	}
+	fork, err := c.UnstableForkSession(ctx, acpsdk.UnstableForkSessionRequest{SessionId: id, Cwd: dir})
+	if err != nil || fork.SessionId == id || fork.Modes == nil {
+		t.Errorf("session/fork = %+v, %v; want another session", fork, err)
+	}
+	for range 2 { // the second time it is gone already
+		if _, err := c.UnstableDeleteSession(ctx, acpsdk.UnstableDeleteSessionRequest{SessionId: id}); err != nil {
+			t.Errorf("session/delete: %v", err)
+		}
 	}
 }

@@ -95,7 +95,10 @@ func (s *session) tell(ctx context.Context, slot *harness.Slot, in harness.Input
 const maxRepeats = 64
 
 // repeats are the prompts that the client has named, so that one which is sent
-// again is not run again (R-ACP-33). The zero value is ready.
+// again is not run again (R-ACP-33). They are known for as long as the session is
+// open in the connection, through a load of it too, and to no other connection:
+// what the store keeps of a message does not say how its turn ended. The zero
+// value is ready.
 type repeats struct {
 	byID  map[string]*answer
 	order []string // the oldest first

@@ -28,9 +28,12 @@ func TestRow176Initialize(t *testing.T) {
 			"description": "Keys of model providers are read from the environment or the configuration."}},
 	}
 	capabilities := object{
-		"promptCapabilities":  object{"image": true, "embeddedContext": true},
-		"mcpCapabilities":     object{"http": true, "sse": true},
-		"sessionCapabilities": object{"close": object{}, "additionalDirectories": object{}},
+		"promptCapabilities": object{"image": true, "embeddedContext": true},
+		"mcpCapabilities":    object{"http": true, "sse": true},
+		"sessionCapabilities": object{
+			"additionalDirectories": object{}, "archive": object{}, "close": object{}, "delete": object{}, "fork": object{},
+			"list": object{}, "resume": object{}, "status": object{}, "title": object{},
+		},
 	}
 	for _, version := range []int{0, 1, 2, 99} {
 		for _, config := range []string{"", "model = [broken"} {
@@ -53,8 +56,8 @@ func TestRow176Initialize(t *testing.T) {
 						t.Errorf("%s (-want +got):\n%s", key, diff)
 					}
 				}
-				if agent["loadSession"] == true {
-					t.Error("loadSession is promised")
+				if agent["loadSession"] != true {
+					t.Error("loadSession is not promised")
 				}
 				f := e.wait(e.send("initialize", object{"protocolVersion": 1}))
 				if f.Error == nil || f.Error.Code != -32600 {
@@ -148,9 +151,17 @@ func TestRow176PromisesHold(t *testing.T) {
 			t.Errorf("prompt after close: %s, want SESSION_NOT_FOUND", f.Raw)
 		}
 	})
+	t.Run("the library", func(t *testing.T) {
+		other := e.session()
+		e.prompt(other, "hello")
+		params := object{"sessionId": other, "cwd": e.cwd, "mcpServers": []any{}, "title": "A name"}
+		for _, method := range []string{"session/fork", "session/load", "session/resume", "session/list", "session/status",
+			"session/set_title", "session/archive", "session/unarchive", "session/delete"} {
+			e.call(method, params, nil)
+		}
+	})
 	t.Run("not promised", func(t *testing.T) {
-		for _, method := range []string{"session/load", "session/resume", "session/list", "session/delete", "session/fork",
-			"session/set_title", "session/archive", "session/status", "logout", "auth/status", "session/set_model"} {
+		for _, method := range []string{"logout", "auth/status", "session/set_model"} {
 			if f := e.wait(e.send(method, object{"sessionId": s, "cwd": e.cwd})); f.Error == nil || f.Error.Code != -32601 {
 				t.Errorf("%s: %s, want -32601", method, f.Raw)
 			}

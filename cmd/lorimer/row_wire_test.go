@@ -75,7 +75,7 @@ func TestRow175MalformedLines(t *testing.T) {
 
 	s := e.open(nil)
 	for method, want := range map[string]int{
-		"no/such_method": -32601, "_lorimer.dev/unknown": -32601, "session/no_such": -32601, "session/load": -32601,
+		"no/such_method": -32601, "_lorimer.dev/unknown": -32601, "session/no_such": -32601, "session/load": -32602,
 	} {
 		if f := e.wait(e.send(method, object{"sessionId": s, "x": secret})); f.Error == nil || f.Error.Code != want {
 			t.Errorf("%s: %s, want code %d", method, f.Raw, want)
