@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +21,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/model/script"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
-	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
@@ -34,6 +32,7 @@ import (
 type Options struct {
 	Sources config.Sources
 	Environ []string // of the process, for the commands of the model
+	Keep    Keep     // which threads there are
 	Log     zerolog.Logger
 	Warn    func(config.Warning) // hears what has no effect in a configuration file
 }
@@ -46,6 +45,7 @@ type App struct {
 	prompts *prompt.Registry
 	trace   *trace.File // nil when there is none
 	runner  *local.Runner
+	threads *threads
 	engine  *harness.Engine
 	finder  finder
 
@@ -55,8 +55,8 @@ type App struct {
 	scripts map[string]*script.Script
 }
 
-// Open reads the configuration. Models and network wait until a prompt needs
-// them.
+// Open reads the configuration. The database, models and network wait until they
+// are needed.
 func Open(o Options) (*App, error) {
 	if err := shut(); err != nil {
 		o.Log.Warn().Err(err).Msg("commands could read the environment of this process")
@@ -86,18 +86,19 @@ func Open(o Options) (*App, error) {
 		Drop:  c.SecretEnv(),
 		Login: local.NewLoginPath(o.Environ),
 	})
+	a.threads = &threads{open: a.openDatabase}
 	waiting := 0
 	if c.Run.NoQueue {
 		waiting = -1
 	}
 	a.engine = harness.New(harness.Options{
-		Threads:  memory.New(time.Now),
+		Threads:  a.threads,
 		Settings: &settings{a},
 		Prompts:  a.prompts,
 		Tools:    a.tools,
 		Approve: approve.Options{
 			Home:      c.Paths.Home,
-			Protected: []string{filepath.Dir(c.Paths.Config), c.Paths.State},
+			Protected: protected(c),
 			Dirty:     workspace.Dirty(a.runner),
 		},
 		Shell: prompt.Environment{
@@ -109,14 +110,16 @@ func Open(o Options) (*App, error) {
 		Log:     o.Log,
 		Now:     a.clock.now,
 		Waiting: waiting,
+		Idle:    time.Duration(c.Harness.Idle),
 		Trace:   a.turn,
 	})
 	return a, nil
 }
 
-// Close ends the turns that run and what they started, within ctx.
+// Close ends the turns that run and what they started, within ctx, and closes the
+// database.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.engine.Close(ctx), a.trace.Close())
+	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.trace.Close())
 }
 
 // Config returns the configuration as it is now.
@@ -124,6 +127,12 @@ func (a *App) Config() (*config.Config, error) { return a.config.read() }
 
 // Engine returns the harness of all sessions.
 func (a *App) Engine() *harness.Engine { return a.engine }
+
+// Threads returns the threads that the sessions of the engine are kept in.
+func (a *App) Threads() harness.Threads { return a.threads }
+
+// Choice returns the options of a new session.
+func (a *App) Choice(ctx context.Context) (harness.Choice, error) { return (&settings{a}).Default(ctx) }
 
 // Backend returns what an editor's sessions are made of.
 func (a *App) Backend(ctx context.Context) (*acp.Backend, error) {
@@ -156,7 +165,7 @@ func (a *App) tellModel(ctx context.Context, c *config.Config) {
 func (a *App) Workspace(dir string, more ...string) (acp.Workspace, error) {
 	fs, err := local.Open(dir, more...)
 	if err != nil {
-		return acp.Workspace{}, fmt.Errorf("opening workspace: %w", err)
+		return acp.Workspace{}, err
 	}
 	scratch := filepath.Join(os.TempDir(), "lorimer-"+strings.ToLower(rand.Text()))
 	return acp.Workspace{FS: fs, Runner: a.runner, Scratch: scratch, Close: func() error {

@@ -69,7 +69,7 @@ func serve(ctx context.Context, g *globals) error {
 			if a := opened.Load(); a != nil {
 				return a.Backend(ctx)
 			}
-			a, err := g.app(log)
+			a, err := g.app(log, app.Stored)
 			if err != nil {
 				return nil, err
 			}

@@ -88,8 +88,9 @@ func (g *globals) load() (*config.Config, error) {
 	return c, nil
 }
 
-// with sets the program up, runs f and ends what was started.
-func (g *globals) with(ctx context.Context, f func(context.Context, *app.App) error) (err error) {
+// with sets the program up for the threads that keep says, runs f and ends what
+// was started.
+func (g *globals) with(ctx context.Context, keep app.Keep, f func(context.Context, *app.App) error) (err error) {
 	run, err := g.early()
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (g *globals) with(ctx context.Context, f func(context.Context, *app.App) er
 		return err
 	}
 	defer log.Close()
-	a, err := g.app(log)
+	a, err := g.app(log, keep)
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,11 @@ func (g *globals) with(ctx context.Context, f func(context.Context, *app.App) er
 	return f(ctx, a)
 }
 
-func (g *globals) app(log *app.Log) (*app.App, error) {
+func (g *globals) app(log *app.Log, keep app.Keep) (*app.App, error) {
 	return app.Open(app.Options{
 		Sources: g.sources(),
 		Environ: g.process.Environ,
+		Keep:    keep,
 		Log:     log.Logger,
 		Warn:    func(w config.Warning) { fmt.Fprintln(g.process.Stderr, "lorimer: warning:", w) },
 	})

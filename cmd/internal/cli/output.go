@@ -28,6 +28,16 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atLeast refuses to do without an argument.
+func atLeast(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("%s needs %s; try \"%s --help\"", cmd.CommandPath(), name, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // group is a command that only has others below it.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{

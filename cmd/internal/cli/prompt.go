@@ -14,7 +14,7 @@ import (
 )
 
 func newPrompt(g *globals) *cobra.Command {
-	part := "full"
+	part, session := "full", ""
 	render := withJSON(&cobra.Command{
 		Use:   "render",
 		Short: "Print the prompt that the next send in this directory would carry",
@@ -24,7 +24,7 @@ func newPrompt(g *globals) *cobra.Command {
 			if _, ok := parts[part]; !ok {
 				return usagef("no part %q; choose stable, volatile, full or assembly", part)
 			}
-			return g.preview(cmd.Context(), func(p harness.Preview) error {
+			return g.preview(cmd.Context(), session, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), p.Assembly)
 				}
@@ -39,7 +39,7 @@ func newPrompt(g *globals) *cobra.Command {
 		Short: "Print what a harness is built for, with secrets hashed",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.preview(cmd.Context(), func(p harness.Preview) error {
+			return g.preview(cmd.Context(), session, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), map[string]any{"parts": p.Signature.Parts(), "digest": p.Signature.Digest()})
 				}
@@ -51,6 +51,9 @@ func newPrompt(g *globals) *cobra.Command {
 			})
 		},
 	})
+	for _, c := range []*cobra.Command{render, signature} {
+		c.Flags().StringVar(&session, "session", "", "of a stored session, by its `ID`, in its directories")
+	}
 	return group("prompt", "Look at the prompt", render, signature)
 }
 
@@ -71,15 +74,25 @@ func assembly(a prompt.Assembly) string {
 	return b.String()
 }
 
-// preview opens a session in the current directory and shows its next send.
-func (g *globals) preview(ctx context.Context, f func(harness.Preview) error) error {
-	return g.with(ctx, func(ctx context.Context, a *app.App) error {
-		return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
-			p, err := s.Preview(ctx)
-			if err != nil {
-				return err
-			}
-			return f(p)
+// preview shows the next send of a stored session, or, without an id, of one that
+// is opened in the current directory.
+func (g *globals) preview(ctx context.Context, session string, f func(harness.Preview) error) error {
+	show := func(s *harness.Session) error {
+		p, err := s.Preview(ctx)
+		if err != nil {
+			return err
+		}
+		return f(p)
+	}
+	if session == "" {
+		return g.with(ctx, app.Apart, func(ctx context.Context, a *app.App) error {
+			return inSession(ctx, a, "lorimer", show)
 		})
+	}
+	if err := checkIDs(session); err != nil {
+		return err
+	}
+	return g.with(ctx, app.Found, func(ctx context.Context, a *app.App) error {
+		return atHome(ctx, a, "lorimer", session, show)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -11,11 +12,13 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
 func newRun(g *globals) *cobra.Command {
 	format := "text"
+	var begun begun
 	c := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
 		Short: "Answer one prompt in the current directory",
@@ -26,20 +29,87 @@ func newRun(g *globals) *cobra.Command {
 			if !ok {
 				return usagef("no format %q; choose text, json or stream-json", format)
 			}
+			if err := begun.check(); err != nil {
+				return err
+			}
 			words, err := question(cmd.Context(), g.process, args)
 			if err != nil {
 				return err
 			}
-			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
-				return inSession(ctx, a, "lorimer run", func(s *harness.Session) error {
+			return g.with(cmd.Context(), begun.keep(), func(ctx context.Context, a *app.App) error {
+				return begun.in(ctx, a, func(s *harness.Session) error {
 					return answer(ctx, s, words, newOutput(g.process))
 				})
 			})
 		},
 	}
+	c.Flags().BoolVar(&begun.last, "continue", false, "go on with the last session of this directory")
+	c.Flags().StringVar(&begun.id, "session", "", "go on with the session of this `ID`")
 	c.Flags().StringVar(&format, "format", format, "output `FORMAT`: text, json or stream-json")
 	c.Flags().BoolP("print", "p", false, "accepted for habit: the answer is always printed")
 	return c
+}
+
+// begun says which session a run goes on with; the zero value is a new one.
+type begun struct {
+	id   string
+	last bool // the last one of the current directory
+}
+
+func (b begun) check() error {
+	switch {
+	case b.id == "":
+		return nil
+	case b.last:
+		return usagef("--continue and --session name two sessions; leave one of them out")
+	}
+	return checkIDs(b.id)
+}
+
+// keep says that a session to go on with is in a database that is there.
+func (b begun) keep() app.Keep {
+	if b.last || b.id != "" {
+		return app.Found
+	}
+	return app.Stored
+}
+
+// in runs f in the session.
+func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session) error) error {
+	if !b.last && b.id == "" {
+		return inSession(ctx, a, "lorimer run", f)
+	}
+	if b.last {
+		var err error
+		if b.id, err = lastHere(ctx, a); err != nil {
+			return err
+		}
+	}
+	if _, err := a.Engine().Info(ctx, b.id); errors.Is(err, harness.ErrNotFound) {
+		return &exitError{exitUsage, absent(err, b.id)}
+	}
+	return inThread(ctx, a, "lorimer run", b.id, func(s *harness.Session) error {
+		if err := demand(ctx, a, s); err != nil {
+			return err
+		}
+		return f(s)
+	})
+}
+
+// lastHere returns the session of the current directory that was used last.
+func lastHere(ctx context.Context, a *app.App) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the current directory: %w", err)
+	}
+	page, err := a.Engine().List(ctx, thread.Query{Cwd: dir, Limit: 1})
+	switch {
+	case err != nil:
+		return "", err
+	case len(page.Threads) == 0:
+		return "", usagef("there is no session of %s to continue; leave --continue out to begin one, or choose another with --session (\"lorimer session list\")", dir)
+	}
+	return page.Threads[0].ID, nil
 }
 
 // answer runs one turn.

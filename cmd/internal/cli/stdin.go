@@ -12,6 +12,7 @@ import (
 
 const (
 	maxInput  = 16 << 20               // bytes of piped text
+	maxThread = 1 << 30                // bytes of an exported thread
 	firstByte = 500 * time.Millisecond // patience with a pipe beside a prompt
 )
 
@@ -60,11 +61,12 @@ func pipedText(ctx context.Context, p Process, wait, beside bool) (string, error
 			return "", nil
 		}
 	}
-	return readInput(ctx, p.Stdin)
+	return readInput(ctx, p.Stdin, maxInput)
 }
 
-// readInput reads standard input up to its end, its limit or ctx's.
-func readInput(ctx context.Context, f *os.File) (string, error) {
+// readInput reads standard input up to its end or ctx's; more than limit bytes are
+// too many.
+func readInput(ctx context.Context, f *os.File, limit int64) (string, error) {
 	type read struct {
 		data []byte
 		err  error
@@ -73,7 +75,7 @@ func readInput(ctx context.Context, f *os.File) (string, error) {
 	// The goroutine ends with the input or with the process: a read of standard
 	// input cannot be taken back.
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
+		data, err := io.ReadAll(io.LimitReader(f, limit+1))
 		done <- read{data, err}
 	}()
 	select {
@@ -85,8 +87,8 @@ func readInput(ctx context.Context, f *os.File) (string, error) {
 			return "", nil
 		case r.err != nil:
 			return "", fmt.Errorf("reading standard input: %w", r.err)
-		case len(r.data) > maxInput:
-			return "", usagef("standard input has more than %d MiB; save it to a file and name the file instead", maxInput>>20)
+		case int64(len(r.data)) > limit:
+			return "", usagef("standard input has more than %d MiB; save it to a file and name the file instead", limit>>20)
 		}
 		return string(r.data), nil
 	}

@@ -21,7 +21,7 @@ func newTools(g *globals) *cobra.Command {
 		Short: "List the tools that a session in this directory has",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
+			return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error {
 				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
 					infos, err := s.Tools(ctx)
 					if err != nil {
@@ -48,13 +48,13 @@ func newTools(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			input := []byte(args[1])
 			if args[1] == "-" {
-				text, err := readInput(cmd.Context(), g.process.Stdin)
+				text, err := readInput(cmd.Context(), g.process.Stdin, maxInput)
 				if err != nil {
 					return err
 				}
 				input = []byte(text)
 			}
-			return g.with(cmd.Context(), func(ctx context.Context, a *app.App) error {
+			return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error {
 				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
 					return g.call(ctx, cmd, s, args[0], input)
 				})

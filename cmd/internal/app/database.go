@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
+)
+
+// Keep says which threads an [App] works on.
+type Keep int
+
+const (
+	Stored Keep = iota // those of the database, which is made where there is none
+	Found              // those of a database that is there; where there is none nothing is made
+	Apart              // none that are stored: a session leaves nothing behind
+)
+
+// openDatabase opens what the configuration names at this moment, so that a
+// mistake in it can be mended while an editor is connected.
+func (a *App) openDatabase(ctx context.Context) (database, error) {
+	c, err := a.config.read()
+	if err != nil {
+		return nil, faulty(err)
+	}
+	at := c.DatabaseAt()
+	if a.o.Keep == Apart || a.o.Keep == Found && missing(at) {
+		return passing{memory.New(nil)}, nil
+	}
+	a.trace.Redact(c.Secrets()...)
+	return store.Open(ctx, at, store.Options{})
+}
+
+// missing reports whether a database is a file that is not there.
+func missing(at string) bool { return !config.IsURL(at) && !exists(at) }
+
+// passing threads are gone with the process.
+type passing struct{ *memory.Threads }
+
+func (passing) Close() error { return nil }
+
+// protected lists what no tool may change without a question: all that settles
+// what this program does and has kept.
+func protected(c *config.Config) []string {
+	all := []string{filepath.Dir(c.Paths.Config), c.Paths.State}
+	if at := c.DatabaseAt(); !config.IsURL(at) {
+		all = append(all, at)
+	}
+	return all
+}

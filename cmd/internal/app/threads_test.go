@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
+	"github.com/lorimer-dev/lorimer/harness/store/storetest"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// A kept store counts its closing.
+type kept struct {
+	*memory.Threads
+	closed int
+}
+
+func (k *kept) Close() error { k.closed++; return nil }
+
+func TestThreads(t *testing.T) {
+	storetest.TestThreads(t, func(*testing.T) harness.Threads {
+		return &threads{open: func(context.Context) (database, error) { return &kept{Threads: memory.New(nil)}, nil }}
+	})
+}
+
+// TestThreadsOpenOnce: those who come at the same time share one opening, and
+// nothing is opened before.
+func TestThreadsOpenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened, store := 0, &kept{Threads: memory.New(nil)}
+		s := &threads{open: func(context.Context) (database, error) {
+			opened++
+			time.Sleep(time.Second)
+			return store, nil
+		}}
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrNotFound) {
+					t.Errorf("Info: %v, want ErrNotFound", err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := s.close(t.Context()); err != nil || opened != 1 || store.closed != 1 {
+			t.Errorf("opened %d times, closed %d times (%v), want once each", opened, store.closed, err)
+		}
+		if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrClosed) {
+			t.Errorf("after close: %v, want ErrClosed", err)
+		}
+	})
+}
+
+// TestThreadsOpenAgain: a failure reaches all who waited, and the next use tries
+// again.
+func TestThreadsOpenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, opened := errors.New("the disk is gone"), 0
+		s := &threads{open: func(context.Context) (database, error) {
+			time.Sleep(time.Second)
+			if opened++; opened == 1 {
+				return nil, broken
+			}
+			return &kept{Threads: memory.New(nil)}, nil
+		}}
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				if _, err := s.List(t.Context(), thread.Query{}); !errors.Is(err, broken) {
+					t.Errorf("List: %v, want the reason", err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := s.Create(t.Context(), "a", thread.Created{}); err != nil || opened != 2 {
+			t.Errorf("then: %v after %d openings, want none after 2", err, opened)
+		}
+	})
+}
+
+// TestThreadsOpenerLeaves: whoever opens the store may lose patience; the others
+// get it all the same.
+func TestThreadsOpenerLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &threads{open: func(ctx context.Context) (database, error) {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Minute):
+				return &kept{Threads: memory.New(nil)}, nil
+			}
+		}}
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := s.Info(short, "a"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("impatient: %v, want the end of its context", err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrNotFound) {
+				t.Errorf("patient: %v, want ErrNotFound", err)
+			}
+		})
+		wg.Wait()
+	})
+}
+
+// TestThreadsCloseWhileOpening: what was opened too late does not stay open.
+func TestThreadsCloseWhileOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &kept{Threads: memory.New(nil)}
+		s := &threads{open: func(context.Context) (database, error) {
+			time.Sleep(time.Second)
+			return store, nil
+		}}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrClosed) {
+				t.Errorf("Info: %v, want ErrClosed", err)
+			}
+		})
+		synctest.Wait()
+		if err := s.close(t.Context()); err != nil || store.closed != 1 {
+			t.Errorf("closed %d times (%v), want once before close returns", store.closed, err)
+		}
+		wg.Wait()
+	})
+}

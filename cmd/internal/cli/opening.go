@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/lorimer-dev/lorimer/acp"
+	"github.com/lorimer-dev/lorimer/cmd/internal/app"
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+)
+
+// inSession runs f with a new session in the current directory, for a client of
+// the given name. The session ends with f.
+func inSession(ctx context.Context, a *app.App, client string, f func(*harness.Session) error) error {
+	return here(a, client, func(sp harness.Spec) error {
+		s, err := a.Engine().Open(ctx, sp)
+		if err != nil {
+			return err
+		}
+		return f(s)
+	})
+}
+
+// inThread is inSession for a stored thread, which goes on in the current
+// directory.
+func inThread(ctx context.Context, a *app.App, client, id string, f func(*harness.Session) error) error {
+	return here(a, client, func(sp harness.Spec) error {
+		sp.ID = id
+		s, err := a.Engine().Load(ctx, sp)
+		if err != nil {
+			return absent(err, id)
+		}
+		return f(s)
+	})
+}
+
+// atHome is inThread in the directories of the thread.
+func atHome(ctx context.Context, a *app.App, client, id string, f func(*harness.Session) error) error {
+	info, err := a.Engine().Info(ctx, id)
+	if err != nil {
+		return absent(err, id)
+	}
+	return within(a, client, info, func(sp harness.Spec) error {
+		sp.ID = id
+		s, err := a.Engine().Load(ctx, sp)
+		if err != nil {
+			return absent(err, id)
+		}
+		return f(s)
+	})
+}
+
+// here gives f what a session in the current directory is made of.
+func here(a *app.App, client string, f func(harness.Spec) error) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("finding the current directory: %w", err)
+	}
+	ws, err := a.Workspace(dir)
+	if err != nil {
+		return err
+	}
+	defer ws.Close() // nothing of it is needed any more
+	return f(spec(ws, client))
+}
+
+// within is here for the directories of a thread.
+func within(a *app.App, client string, info thread.Info, f func(harness.Spec) error) error {
+	ws, err := a.Workspace(info.Cwd, info.Roots...)
+	if err != nil {
+		return fmt.Errorf("%w; \"lorimer run --session %s\" goes on with it in another directory", err, info.ID)
+	}
+	defer ws.Close() // nothing of it is needed any more
+	return f(spec(ws, client))
+}
+
+func spec(ws acp.Workspace, client string) harness.Spec {
+	return harness.Spec{
+		FS:      ws.FS,
+		Runner:  ws.Runner,
+		Scratch: ws.Scratch,
+		Client:  prompt.Client{Name: client, Version: version()},
+	}
+}
+
+// absent tells of a thread that is not there where to look.
+func absent(err error, id string) error {
+	if errors.Is(err, harness.ErrNotFound) {
+		return fmt.Errorf("there is no session %q; \"lorimer session list\" shows those that there are", id)
+	}
+	return err
+}
+
+// checkIDs refuses what no session is called before anything is opened
+// (R-HARN-01).
+func checkIDs(ids ...string) error {
+	for _, id := range ids {
+		if err := harness.CheckID(id); err != nil {
+			return &exitError{exitUsage, err}
+		}
+	}
+	return nil
+}
+
+// demand has the command line hold in a session that was stored: a model and a mode
+// that it names, and no mode that allows more than a new session would have.
+func demand(ctx context.Context, a *app.App, s *harness.Session) error {
+	c, err := a.Config()
+	if err != nil {
+		return err
+	}
+	now, err := a.Choice(ctx)
+	if err != nil {
+		return err
+	}
+	had := s.Choice()
+	if c.Given("model") && had.Model != now.Model {
+		if err := s.SetOption(ctx, harness.OptionModel, now.Model); err != nil {
+			return err
+		}
+	}
+	if mode := allowed(c, had.Mode); mode != had.Mode {
+		return s.SetMode(ctx, mode)
+	}
+	return nil
+}
+
+// allowed returns the mode of a thread that had another before.
+func allowed(c *config.Config, had approve.Mode) approve.Mode {
+	if c.Given("mode") || config.Stricter(c.Mode, string(had)) {
+		return approve.Mode(c.Mode)
+	}
+	return had
+}
