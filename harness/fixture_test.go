@@ -33,6 +33,7 @@ type fixture struct {
 	script   script
 	options  harness.Options
 	tools    []tools.Tool
+	scopes   func(harness.Scope) // hears of each turn whose tools are made; may be nil
 	engine   *harness.Engine
 
 	mu     sync.Mutex // guards traces while turns run
@@ -76,7 +77,12 @@ func (f *fixture) start(t *testing.T) {
 	if o.Prompts == nil {
 		o.Prompts = prompts
 	}
-	o.Tools = func(harness.Scope) []tools.Tool { return slices.Clone(f.tools) }
+	o.Tools = func(sc harness.Scope) []tools.Tool {
+		if f.scopes != nil {
+			f.scopes(sc)
+		}
+		return slices.Clone(f.tools)
+	}
 	o.Trace = func(tr harness.TurnTrace) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
