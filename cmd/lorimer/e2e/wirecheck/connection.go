@@ -88,6 +88,10 @@ func (c *checker) clientAsks(m message) {
 		c.session(r.session).loading = true
 	case "session/prompt":
 		c.session(r.session).prompts++
+	case "session/close", "session/delete", "session/archive":
+		for _, other := range c.fromClient {
+			other.ended = other.ended || other.method == "session/prompt" && other.session == r.session
+		}
 	}
 }
 
@@ -159,9 +163,10 @@ func (c *checker) agentAnswers(m message) {
 		c.options(r.method, c.session(r.session), read[optionList](m.Result).Options)
 	case "session/prompt":
 		c.promptAnswer(r, m.Result)
-	case "session/close":
+	case "session/close", "session/delete", "session/archive":
+		c.session(r.session).known = false
 		for _, other := range c.fromClient {
-			if other.method == "session/prompt" && other.session == r.session {
+			if other.method == "session/prompt" && other.session == r.session && other.at < r.at {
 				c.report(r.method, "answered before the prompt of line %d", other.at)
 			}
 		}
@@ -226,7 +231,7 @@ func (c *checker) promptAnswer(r *request, raw json.RawMessage) {
 		c.report(r.method, "the prompt was cancelled, but its stop reason is %s", stop)
 	case stop == "":
 		c.report(r.method, "the answer has no stop reason")
-	case !r.cancelled && stop == "cancelled":
+	case !r.cancelled && !r.ended && stop == "cancelled":
 		c.report(r.method, "the stop reason is cancelled, but nobody cancelled")
 	}
 }

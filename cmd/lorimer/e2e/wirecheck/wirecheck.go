@@ -77,6 +77,7 @@ type request struct {
 	params    json.RawMessage
 	session   string
 	cancelled bool
+	ended     bool // of a prompt: its session was asked to end
 }
 
 type terminal struct {

@@ -225,6 +225,22 @@ func TestState(t *testing.T) {
 			`line 10: terminal/create: path "w" is not absolute`,
 			`line 16: terminal/kill: terminal "t1" has been released`,
 			"line 18: terminal/create: terminal t2 of line 12 was never released"}},
+		{"closed and opened again", start + `> {"id":9,"method":"session/close","params":{"sessionId":"s"}}
+			> {"id":10,"method":"session/resume","params":{"sessionId":"s"}}
+			> {"id":11,"method":"session/prompt","params":{"sessionId":"s"}}
+			` + strings.ReplaceAll(ends, "end_turn", "cancelled") + `
+			< {"id":9,"result":{}}
+			< {"id":10,"result":{}}
+			< {"id":11,"result":{"stopReason":"end_turn"}}
+			> {"id":12,"method":"session/delete","params":{"sessionId":"s"}}
+			< {"id":12,"result":{}}
+			> {"id":13,"method":"session/new","params":{}}
+			< {"id":13,"result":{"sessionId":"s"}}`, nil},
+		{"told of a session that is closed", start + ends + `
+			> {"id":9,"method":"session/close","params":{"sessionId":"s"}}
+			< {"id":9,"result":{}}
+			< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"usage_update","used":1,"size":1}}}`,
+			[]string{`line 11: session/update usage_update: session "s" is not known to the client`}},
 		{"replay", start + ends + `> {"id":9,"method":"session/load","params":{"sessionId":"old"}}` + "\n" +
 			strings.ReplaceAll(call+done, `"s"`, `"old"`) + `< {"id":9,"result":{}}`, nil},
 	}
