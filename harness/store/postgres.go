@@ -30,6 +30,19 @@ type postgres struct {
 
 // openPostgres opens the database of a URL.
 func openPostgres(ctx context.Context, url string) (*sql.DB, dialect, error) {
+	db, d, err := dialPostgres(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.migrate(ctx, db); err != nil {
+		db.Close() // says nothing that err does not
+		return nil, nil, err
+	}
+	return db, d, nil
+}
+
+// dialPostgres prepares connections to the database of a URL.
+func dialPostgres(url string) (*sql.DB, *postgres, error) {
 	names, err := scripts("postgres")
 	if err != nil {
 		return nil, nil, err
@@ -45,10 +58,6 @@ func openPostgres(ctx context.Context, url string) (*sql.DB, dialect, error) {
 	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(maxConns)
-	if err := d.migrate(ctx, db); err != nil {
-		db.Close() // says nothing that err does not
-		return nil, nil, err
-	}
 	return db, d, nil
 }
 
