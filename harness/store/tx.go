@@ -126,6 +126,9 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.cause }
 
+// UserText implements [harness.UserError].
+func (f *fault) UserText() string { return f.text }
+
 // explain returns an error of the database for the user. That of a cancelled ctx
 // is the ctx's.
 func explain(ctx context.Context, d dialect, err error) error {

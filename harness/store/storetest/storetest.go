@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -22,10 +24,29 @@ import (
 
 // TestThreads checks the stores returned by open. Each must be empty.
 func TestThreads(t *testing.T, open func(*testing.T) harness.Threads) {
+	t.Run("log", func(t *testing.T) { testLog(t, open) })
+	t.Run("library", func(t *testing.T) { testLibrary(t, open) })
+	t.Run("copies", func(t *testing.T) { testCopies(t, open) })
+	t.Run("locks", func(t *testing.T) { testLocks(t, open) })
+	t.Run("search", func(t *testing.T) { testSearch(t, open) })
+}
+
+func testLog(t *testing.T, open func(*testing.T) harness.Threads) {
 	t.Run("a created thread begins with its first entry", func(t *testing.T) {
 		s, want := open(t), thread.Created{Cwd: "/w", Roots: []string{"/x"}}
 		create(t, s, "a", want)
 		if diff := cmp.Diff([]thread.Entry{{Seq: 1, Body: want}}, read(t, s, "a", 0), noTime); diff != "" {
+			t.Errorf("entries (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a thread is created with all that it begins with", func(t *testing.T) {
+		s := open(t)
+		title := thread.Title{Text: "t"}
+		if err := s.Create(t.Context(), "a", thread.Created{}, title, thread.Note{Text: "n"}); err != nil {
+			t.Fatal(err)
+		}
+		want := []thread.Entry{{Seq: 1, Body: thread.Created{}}, {Seq: 2, Body: title}, {Seq: 3, Body: thread.Note{Text: "n"}}}
+		if diff := cmp.Diff(want, read(t, s, "a", 0), noTime); diff != "" {
 			t.Errorf("entries (-want +got):\n%s", diff)
 		}
 	})
@@ -52,6 +73,30 @@ func TestThreads(t *testing.T, open func(*testing.T) harness.Threads) {
 		}
 	})
 	t.Run("every body comes back as it was", func(t *testing.T) { testBodies(t, open(t)) })
+	t.Run("any text comes back as it was", func(t *testing.T) { testTexts(t, open(t)) })
+	t.Run("a reader may write", func(t *testing.T) { testReaderWrites(t, open(t)) })
+	t.Run("a reader may give up", func(t *testing.T) {
+		s := open(t)
+		create(t, s, "a", thread.Created{})
+		add(t, s, "a", thread.Note{Text: "x"})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		calls := 0
+		err := s.Read(ctx, "a", 0, func(thread.Entry) error { calls++; cancel(); return nil })
+		if !errors.Is(err, context.Canceled) || calls != 1 {
+			t.Errorf("error = %v after %d calls, want context.Canceled after 1", err, calls)
+		}
+	})
+	t.Run("nothing can be appended", func(t *testing.T) {
+		s := open(t)
+		create(t, s, "a", thread.Created{})
+		if got := add(t, s, "a"); len(got) != 0 {
+			t.Errorf("appended %v, want nothing", got)
+		}
+		if got := read(t, s, "a", 0); len(got) != 1 {
+			t.Errorf("%d entries, want 1", len(got))
+		}
+	})
 	t.Run("reading starts after a number", func(t *testing.T) { testAfter(t, open(t)) })
 	t.Run("concurrent appends are dense and whole", func(t *testing.T) { testConcurrent(t, open(t)) })
 	t.Run("threads are apart", func(t *testing.T) {
@@ -143,6 +188,10 @@ func testBodies(t *testing.T, s harness.Threads) {
 		thread.Note{Text: "answer"},
 		thread.Options{Values: map[string]string{"mode": "auto"}},
 		thread.Title{Text: "A title", User: true},
+		thread.Moved{Cwd: "/v", Roots: []string{"/x"}},
+		thread.Withdrawn{},
+		thread.Retried{User: 2},
+		thread.Archived{On: true},
 	}
 	create(t, s, "a", thread.Created{})
 	added := add(t, s, "a", bodies...)
@@ -151,12 +200,75 @@ func testBodies(t *testing.T, s harness.Threads) {
 		t.Errorf("Append and Read differ (-appended +read):\n%s", diff)
 	}
 	for i, e := range got {
-		if e.Time.IsZero() {
-			t.Errorf("entry %d has no time", e.Seq)
+		if e.Time.IsZero() || e.Time.Location() != time.UTC || e.Time.Nanosecond()%1000 != 0 {
+			t.Errorf("entry %d is of %v, want microseconds in UTC", e.Seq, e.Time)
 		}
 		if diff := cmp.Diff(bodies[i], e.Body); diff != "" {
 			t.Errorf("body %T (-want +got):\n%s", bodies[i], diff)
 		}
+	}
+}
+
+func testTexts(t *testing.T, s harness.Threads) {
+	large := strings.Repeat("a line of a large file\n", 5<<20/23)
+	texts := []string{"", "\x00", "a\x00b", "\xff\xfe", "half \xe4", "\u2028 \u202e </script> \\ \" '", "\ufeff", "😀", large}
+	create(t, s, "a", thread.Created{Cwd: "/dir\xff"})
+	for _, text := range texts {
+		add(t, s, "a",
+			thread.User{MessageID: text[:min(9, len(text))], Blocks: []event.Block{{Text: text}}, Sent: []thread.Part{{Text: text}}},
+			thread.Assistant{Parts: []thread.Part{{Text: text}, {Call: &thread.Call{ID: "c", Args: text}}}},
+			thread.Title{Text: text},
+		)
+	}
+	got := read(t, s, "a", 1)
+	if len(got) != 3*len(texts) {
+		t.Fatalf("%d entries, want %d", len(got), 3*len(texts))
+	}
+	for i, text := range texts {
+		a := got[3*i+1].Body.(thread.Assistant)
+		same := map[string]bool{
+			"blocks": got[3*i].Body.(thread.User).Blocks[0].Text == text,
+			"sent":   got[3*i].Body.(thread.User).Sent[0].Text == text,
+			"text":   a.Parts[0].Text == text,
+			"args":   a.Parts[1].Call.Args == text,
+			"title":  got[3*i+2].Body.(thread.Title).Text == text,
+		}
+		for name, ok := range same {
+			if !ok {
+				t.Errorf("%.20q came back changed: %s", text, name)
+			}
+		}
+	}
+	if got := read(t, s, "a", 0)[0].Body.(thread.Created).Cwd; got != "/dir\xff" {
+		t.Errorf("directory %q, want it as it was", got)
+	}
+}
+
+// testReaderWrites checks that a reader who answers every entry with another one
+// comes to an end, and that others do not wait for a slow reader.
+func testReaderWrites(t *testing.T, s harness.Threads) {
+	create(t, s, "a", thread.Created{})
+	create(t, s, "b", thread.Created{})
+	var bodies []thread.Body
+	for i := range 300 {
+		bodies = append(bodies, thread.Note{Text: fmt.Sprint(i, strings.Repeat("x", 9000))})
+	}
+	add(t, s, "a", bodies...)
+	next := int64(1)
+	err := s.Read(t.Context(), "a", 0, func(e thread.Entry) error {
+		if e.Seq != next {
+			return fmt.Errorf("entry %d, want %d", e.Seq, next)
+		}
+		next++
+		add(t, s, "a", thread.Note{Text: "again"})
+		add(t, s, "b", thread.Note{Text: "there"})
+		return nil
+	})
+	if err != nil || next != 302 {
+		t.Errorf("read up to %d (%v), want 301", next-1, err)
+	}
+	if got := len(read(t, s, "a", 0)); got != 602 {
+		t.Errorf("%d entries in all, want 602", got)
 	}
 }
 

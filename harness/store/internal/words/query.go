@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	maxPhrases = 32  // of a query; the others are left out
-	maxSnippet = 200 // characters
-	lead       = 60  // characters of a snippet before what was found
+	maxQuery   = 1000 // bytes of a query that are read
+	maxPhrases = 32   // of a query; the others are left out
+	maxSnippet = 200  // characters
+	lead       = 60   // characters of a snippet before what was found
 )
 
 // A Query is what to look for: all of its phrases must occur, each with its words
@@ -25,7 +26,7 @@ type Query [][]string
 // a phrase.
 func Parse(s string) Query {
 	var q Query
-	for field := range strings.FieldsSeq(s) {
+	for field := range strings.FieldsSeq(s[:min(len(s), maxQuery)]) {
 		var phrase []string
 		for w := range Of(field) {
 			phrase = append(phrase, w.Text)
