@@ -27,6 +27,7 @@ type hold struct {
 	id      string
 	holder  thread.Holder
 	log     zerolog.Logger
+	forget  func() // gives the live harness up for the next turn, which may begin before this one has ended
 
 	lose context.CancelCauseFunc // ends the turn
 	stop context.CancelFunc      // ends the renewing
@@ -39,9 +40,12 @@ type hold struct {
 // runs, unless its process is dead, and with [ErrNotFound].
 func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (context.Context, *hold, error) {
 	self := process.Self()
-	h := &hold{threads: e.o.Threads, id: id, log: log, holder: thread.Holder{
-		Token: rand.Text(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
-	}}
+	h := &hold{
+		threads: e.o.Threads, id: id, log: log, forget: func() { e.pool.forget(id) },
+		holder: thread.Holder{
+			Token: rand.Text(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
+		},
+	}
 	until := time.Now().Add(lockTime)
 	if err := h.take(ctx); err != nil {
 		return nil, nil, err
@@ -94,6 +98,10 @@ func (h *hold) renew(ctx context.Context, until time.Time) {
 			return
 		case err == nil:
 			until, pause = start.Add(lockTime), lockRenew
+			continue
+		}
+		h.forget()
+		switch {
 		case errors.Is(err, ErrLost), errors.Is(err, ErrBusy), errors.Is(err, ErrNotFound), !time.Now().Before(until):
 			h.log.Error().Err(err).Msg("the lock of the turn is lost")
 			h.lost()
