@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -29,6 +30,10 @@ func Look(ctx context.Context, where string) (Report, error) {
 	path, err := filepath.Abs(where)
 	if err != nil {
 		return Report{}, err
+	}
+	private := checkPrivate(filepath.Dir(path))
+	if _, ok := errors.AsType[*fault](private); ok {
+		return Report{}, private
 	}
 	if _, err := os.Stat(path); err != nil {
 		return Report{}, err
