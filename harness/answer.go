@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
@@ -11,11 +12,17 @@ import (
 )
 
 // An answer is what one request gave: told to the watcher while it streams, and
-// put in order when it has ended.
+// put in order when it has ended. Where the request is repeated it is that of
+// the last attempt; see restart.
 type answer struct {
 	t       *turn
-	segs    []*segment
+	segs    []*segment    // of this attempt, in order
 	started map[int]*call // announced while streaming, by their index in the answer
+
+	attempt int        // from 0
+	made    int        // segments so far
+	ahead   []*segment // shown by attempts before, and this one has not come to them
+	left    []*segment // shown by attempts before, and this one has no part in them
 
 	// Set by settle.
 	parts []thread.Part
@@ -28,11 +35,18 @@ type answer struct {
 // A segment is a run of text, of thought, or a call, as it streamed. Each text
 // and each thought is a message with an id of its own.
 type segment struct {
+	number  int // in the order in which they were shown, from 1
 	id      string
 	thought bool
 	text    strings.Builder
 	told    int   // bytes of text that parts have claimed
 	call    *call // instead of text
+
+	shown  bool // the text is that of an attempt before, and this one has not gone beyond it
+	echoed int  // bytes of it that this attempt has said as well
+
+	leftBy int            // the attempt that had no part in it
+	result *thread.Result // of a call that was left
 }
 
 // hear is the sink of the stream.
@@ -49,28 +63,60 @@ func (a *answer) hear(e model.Event) error {
 			c.heard.WriteString(e.Fragment)
 		}
 	case model.Retrying:
+		a.restart(e)
 		return a.t.out.emit(event.Retry{Reason: reason(e.Err), Wait: e.Wait, Attempt: e.Attempt})
 	}
 	return nil
 }
 
 // say continues the last segment, or begins one when that is of another kind.
+// What an attempt before has shown already is not told again.
 func (a *answer) say(text string, thought bool) error {
 	text = valid(text)
 	if text == "" {
 		return nil
 	}
-	n := len(a.segs)
-	if n == 0 || a.segs[n-1].call != nil || a.segs[n-1].thought != thought {
-		a.segs = append(a.segs, &segment{id: a.t.id("m"), thought: thought})
-		n++
+	seg := a.last()
+	if seg == nil || seg.call != nil || seg.thought != thought {
+		if err := a.end(); err != nil {
+			return err
+		}
+		seg = a.begin(thought)
 	}
-	seg := a.segs[n-1]
+	if seg.shown {
+		return a.echo(seg, text)
+	}
+	return a.tell(seg, text)
+}
+
+// tell shows text as the next piece of seg.
+func (a *answer) tell(seg *segment, text string) error {
+	if text == "" {
+		return nil
+	}
 	seg.text.WriteString(text)
-	if thought {
+	if seg.thought {
 		return a.t.out.emit(event.Thought{MessageID: seg.id, Text: text})
 	}
 	return a.t.out.emit(event.Text{MessageID: seg.id, Text: text})
+}
+
+// last returns the segment that streams, nil before the first.
+func (a *answer) last() *segment {
+	if len(a.segs) == 0 {
+		return nil
+	}
+	return a.segs[len(a.segs)-1]
+}
+
+// add makes seg the next of this attempt.
+func (a *answer) add(seg *segment) *segment {
+	if seg.number == 0 {
+		a.made++
+		seg.number = a.made
+	}
+	a.segs = append(a.segs, seg)
+	return seg
 }
 
 // start announces a call as soon as its name is known.
@@ -78,9 +124,12 @@ func (a *answer) start(e model.ToolStart) error {
 	if a.started[e.Index] != nil {
 		return nil
 	}
+	if err := a.end(); err != nil {
+		return err
+	}
 	c := &call{Call: thread.Call{ID: a.t.id("c"), WireID: e.ID, Name: valid(e.Name)}}
 	a.started[e.Index] = c
-	a.segs = append(a.segs, &segment{call: c})
+	a.add(&segment{call: c})
 	a.t.announce(c)
 	return a.t.out.gone()
 }
@@ -88,15 +137,22 @@ func (a *answer) start(e model.ToolStart) error {
 // settle puts the answer in order: the parts of reply, with the ids under which
 // they streamed, or what streamed if there is no reply. What had not streamed
 // is told now, so that the messages of the watcher add up to those of the
-// thread (R-ACP-22).
-func (a *answer) settle(reply *model.Reply) {
+// thread (R-ACP-22). An answer that was cut is what is shown, be it of an attempt
+// before; one that is whole leaves behind what it did not say as well.
+func (a *answer) settle(reply *model.Reply, cut bool) {
 	if reply != nil {
 		a.stop, a.usage = reply.Stop, reply.Usage
 	}
-	if reply == nil || len(reply.Parts) == 0 {
+	switch {
+	case cut && a.behind(), reply == nil, len(reply.Parts) == 0:
+		if !cut {
+			a.finish()
+		}
 		a.parts = a.streamed()
-	} else {
+	default:
+		_ = a.end() // the watcher ends the turn
 		a.parts = a.replied(reply)
+		a.finish()
 	}
 	given := make(map[string]bool)
 	for _, p := range a.parts {
@@ -128,8 +184,9 @@ func (a *answer) replied(reply *model.Reply) []thread.Part {
 		case part.Call != nil:
 			c := a.started[index]
 			if c == nil {
+				_ = a.end() // the watcher ends the turn
 				c = &call{Call: thread.Call{ID: a.t.id("c"), Name: part.Call.Name}}
-				a.segs = append(a.segs, &segment{call: c})
+				a.add(&segment{call: c})
 				a.t.announce(c)
 			}
 			index++
@@ -168,8 +225,8 @@ func (a *answer) claim(text string, thought bool) string {
 	if left == 0 {
 		return id
 	}
-	_ = a.say(text[len(text)-left:], thought) // the watcher ends the turn
-	s := a.segs[len(a.segs)-1]
+	_ = errors.Join(a.say(text[len(text)-left:], thought), a.end()) // the watcher ends the turn
+	s := a.last()
 	s.told = s.text.Len()
 	if id == "" {
 		id = s.id
@@ -181,19 +238,25 @@ func (a *answer) claim(text string, thought bool) string {
 // a provider wants back, so they are for display alone.
 func (a *answer) streamed() []thread.Part {
 	var out []thread.Part
-	for _, s := range a.segs {
-		switch {
-		case s.call != nil:
+	for _, s := range slices.Concat(a.segs, a.ahead) {
+		if s.call != nil {
 			s.call.Args, s.call.settled = s.call.heard.String(), true
-			c := s.call.Call
-			out = append(out, thread.Part{Call: &c})
-		case s.thought:
-			out = append(out, thread.Part{ID: s.id, Reasoning: &thread.Reasoning{Text: s.text.String()}})
-		default:
-			out = append(out, thread.Part{ID: s.id, Text: s.text.String()})
 		}
+		out = append(out, s.part())
 	}
 	return out
+}
+
+// part returns what is shown of s as a part.
+func (s *segment) part() thread.Part {
+	switch {
+	case s.call != nil:
+		c := s.call.Call
+		return thread.Part{Call: &c}
+	case s.thought:
+		return thread.Part{ID: s.id, Reasoning: &thread.Reasoning{Text: s.text.String()}}
+	}
+	return thread.Part{ID: s.id, Text: s.text.String()}
 }
 
 // byID returns the call with an id of ours.

@@ -124,7 +124,7 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	if cut == nil {
 		cut = ctx.Err() // what is complete only after a cancel is not acted on
 	}
-	a.settle(reply)
+	a.settle(reply, cut != nil)
 	t.count(a.usage)
 	err := t.store(ctx, a, cut)
 	if err == nil && a.usage.Known {
@@ -137,16 +137,21 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 }
 
 // store appends the answer, with the results of its calls if it was cut, and
-// tells that it is complete. An answer that says nothing leaves no entry.
+// tells that it is complete. Before it goes what attempts before have left. An
+// answer that says nothing leaves no entry.
 func (t *turn) store(ctx context.Context, a *answer, cut error) error {
+	bodies := a.leftovers()
 	if len(a.parts) == 0 {
-		return nil
+		if len(bodies) == 0 {
+			return nil
+		}
+		return t.append(ctx, bodies...)
 	}
 	entry := thread.Assistant{
 		MessageID: lastMessage(a.parts), Parts: a.parts, Usage: a.usage, Stop: a.stop,
 		Model: t.snap.Model.Ref(), Partial: cut != nil, Meta: t.meta(),
 	}
-	bodies := []thread.Body{entry}
+	bodies = append(bodies, entry)
 	if cut != nil {
 		for _, c := range a.calls {
 			bodies = append(bodies, c.conclude(cutResult(cut)))

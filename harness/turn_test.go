@@ -459,7 +459,7 @@ func TestNoticesAreToldOnce(t *testing.T) { // R-CMD-13
 
 func TestErrorsLeaveTheSessionUsable(t *testing.T) { // R-PROMPT-17, C018
 	broken := &model.Error{Kind: model.Invalid, Provider: "p", Message: "no"}
-	cut := &model.Error{Kind: model.Connection, Provider: "p", Message: "cut"} // not repeated after the first event
+	cut := &model.Error{Kind: model.Connection, Provider: "p", Message: "cut", Final: true}
 	tests := []struct {
 		name     string
 		spoil    func(*fixture)
@@ -519,7 +519,7 @@ func TestErrorsLeaveTheSessionUsable(t *testing.T) { // R-PROMPT-17, C018
 // requests after it; one that was answered in part stays (C018).
 func TestFailedMessageIsTakenBack(t *testing.T) {
 	refused := &model.Error{Kind: model.Invalid, Provider: "p", Message: "no"}
-	cut := &model.Error{Kind: model.Connection, Provider: "p", Message: "cut"}
+	cut := &model.Error{Kind: model.Connection, Provider: "p", Message: "cut", Final: true}
 	for _, tt := range []struct {
 		name string
 		step step
@@ -646,7 +646,7 @@ func TestRepeatsOfATurnShareAnAllowance(t *testing.T) { // R-HARN-24, R-HARN-25
 
 func TestEmptyAnswerTellsItsUsage(t *testing.T) {
 	f := newFixture()
-	f.script.steps = []step{stops(model.StopEnd)}
+	f.script.steps = []step{stops(model.StopLength)}
 	s := f.open(t)
 	_, rec := ask(t, s, "go")
 	events := rec.all()

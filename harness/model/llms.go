@@ -78,6 +78,10 @@ func tell(ctx context.Context, o *llms.CallOptions, e Event) error {
 		if o.StreamingReasoningFunc != nil {
 			return o.StreamingReasoningFunc(ctx, []byte(e), nil)
 		}
+	case Retrying:
+		if e.Partial && (o.StreamingFunc != nil || o.StreamingReasoningFunc != nil) {
+			return e.Err // a callback has no way to learn that the answer begins anew
+		}
 	}
 	return nil
 }

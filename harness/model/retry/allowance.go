@@ -13,7 +13,8 @@ type Cause int
 const (
 	Nothing  Cause = iota // it failed and had produced nothing: 12 repeats
 	Unhinted              // the same, with a rate limit that names no time: 2 of the 12
-	Partial               // it broke off, or its answer was empty: 3 repeats
+	Partial               // it broke off in the middle: 3 repeats
+	Empty                 // its answer was empty: one of the same 3
 )
 
 // limits of an allowance (R-HARN-24).
@@ -30,6 +31,7 @@ type Allowance struct {
 	mu                         sync.Mutex // guards the fields below
 	waited                     time.Duration
 	nothing, unhinted, partial int
+	empty                      int // of the partial ones
 }
 
 // Draw takes one repeat for cause c after wait, and reports whether there was
@@ -41,11 +43,14 @@ func (a *Allowance) Draw(c Cause, wait time.Duration) bool {
 		return false
 	}
 	switch c {
-	case Partial:
+	case Partial, Empty:
 		if a.partial == maxPartial {
 			return false
 		}
 		a.partial++
+		if c == Empty {
+			a.empty++
+		}
 	case Unhinted:
 		if a.unhinted == maxUnhinted || a.nothing == maxNothing {
 			return false
@@ -60,6 +65,22 @@ func (a *Allowance) Draw(c Cause, wait time.Duration) bool {
 	}
 	a.waited += wait
 	return true
+}
+
+// own returns the wait before a repeat for which the provider has named none.
+// Before is how often the request has been repeated after it came to nothing;
+// repeats of what broke off or was empty count for the whole turn.
+func (a *Allowance) own(c Cause, before int, jitter func() float64) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	wait := min(firstWait<<min(before, 10), maxOwn)
+	switch {
+	case c == Empty && a.empty == 0:
+		return emptyWait
+	case c == Empty, c == Partial:
+		wait = brokeWait << a.partial // which has a limit
+	}
+	return time.Duration(float64(wait) * (0.5 + jitter()))
 }
 
 // charge counts time that was spent waiting for a model that said nothing: a

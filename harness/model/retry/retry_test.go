@@ -3,11 +3,14 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/retry"
@@ -23,10 +26,21 @@ func (f *flaky) streamer() model.Streamer {
 	return model.Func(func(_ context.Context, _ *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 		f.calls++
 		if f.calls <= len(f.errs) {
-			return nil, f.errs[f.calls-1]
+			if err := f.errs[f.calls-1]; err != errEmpty {
+				return nil, err
+			}
+			return &model.Reply{Stop: model.StopEnd}, nil
 		}
 		return &model.Reply{Stop: model.StopEnd}, sink(model.Text("ok"))
 	})
+}
+
+// errEmpty stands for an answer that says nothing.
+var errEmpty = errors.New("empty")
+
+// cut is a failure after some of the answer.
+func cut(kind model.Kind) *model.Error {
+	return &model.Error{Kind: kind, Provider: "p", Message: "cut", Partial: true}
 }
 
 func times(n int, err error) []error {
@@ -85,7 +99,21 @@ func TestRepeats(t *testing.T) {
 		{"content refused", times(1, fail(model.Refused, 0)), nil, true},
 		{"a bad key", times(1, fail(model.Auth, 0)), nil, true},
 		{"final", times(1, &model.Error{Kind: model.Overloaded, Final: true}), nil, true},
-		{"partial", times(1, &model.Error{Kind: model.Connection, Partial: true}), nil, true},
+		{"C110 broken off three times", times(3, cut(model.Connection)), []time.Duration{2 * s, 4 * s, 8 * s}, false},
+		{"four times is once too often", times(4, cut(model.Connection)), []time.Duration{2 * s, 4 * s, 8 * s}, true},
+		{"C118 overloaded in the middle", times(1, cut(model.Overloaded)), []time.Duration{2 * s}, false},
+		{"silence in the middle", times(1, cut(model.Idle)), []time.Duration{2 * s}, false},
+		{"a named wait in the middle", times(1, &model.Error{Kind: model.RateLimit, Partial: true, RetryAfter: 7 * s}), []time.Duration{7 * s}, false},
+		{"a named wait in the middle that is too long", times(1, &model.Error{Kind: model.RateLimit, Partial: true, RetryAfter: 61 * s}), nil, true},
+		{"a refusal in the middle", times(1, cut(model.Refused)), nil, true},
+		{"the window is full in the middle", times(1, cut(model.TokenLimit)), nil, true},
+		{"final in the middle", times(1, &model.Error{Kind: model.Overloaded, Partial: true, Final: true}), nil, true},
+		{"nothing, broken off, nothing", []error{fail(model.Overloaded, 0), cut(model.Connection), fail(model.Overloaded, 0)}, []time.Duration{s / 2, 2 * s, s}, false},
+		{"an empty answer", times(1, errEmpty), []time.Duration{s / 4}, false},
+		{"empty answers", times(3, errEmpty), []time.Duration{s / 4, 4 * s, 8 * s}, false},
+		{"four empty answers", times(4, errEmpty), []time.Duration{s / 4, 4 * s, 8 * s}, true},
+		{"broken off, then empty", []error{cut(model.Connection), errEmpty}, []time.Duration{2 * s, s / 4}, false},
+		{"empty, then broken off", []error{errEmpty, cut(model.Connection)}, []time.Duration{s / 4, 4 * s}, false},
 		{"another error", times(1, errors.New("a bug")), nil, true},
 	}
 	for _, tt := range tests {
@@ -196,6 +224,12 @@ func TestErrorTellsWhatToDo(t *testing.T) {
 		{"too long", times(1, fail(model.RateLimit, 2*time.Hour)), func() string { return "no luck " + again(2*time.Hour, clock) }},
 		{"days", times(1, fail(model.RateLimit, 16*24*time.Hour)), func() string { return "no luck " + again(16*24*time.Hour, date) }},
 		{"quota with a time", times(1, fail(model.Quota, time.Hour)), func() string { return "no luck " + again(time.Hour, clock) }},
+		{"empty", times(4, errEmpty), func() string {
+			return "the model gave an empty answer 4 times (send the message again, or choose another model)"
+		}},
+		{"empty once, and no repeat is left", append(times(3, cut(model.Connection)), errEmpty), func() string {
+			return "the model gave an empty answer (send the message again, or choose another model)"
+		}},
 		{"no message", times(1, &model.Error{Kind: model.RateLimit, RetryAfter: time.Hour, Err: errors.New("cause")}), func() string {
 			return "cause " + again(time.Hour, clock)
 		}},
@@ -205,7 +239,7 @@ func TestErrorTellsWhatToDo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, err := run(t, &flaky{errs: tt.errs}, retry.Policy{Jitter: middle})
 				e, ok := errors.AsType[*model.Error](err)
-				if !ok || e.Kind != tt.errs[0].(*model.Error).Kind || e.Message != tt.want() {
+				if !ok || e.Kind != kindOf(tt.errs[len(tt.errs)-1]) || e.Message != tt.want() {
 					t.Errorf("error = %v, want its kind with %q", err, tt.want())
 				}
 			})
@@ -213,16 +247,115 @@ func TestErrorTellsWhatToDo(t *testing.T) {
 	}
 }
 
-func TestNothingIsRepeatedAfterTheFirstEvent(t *testing.T) {
-	n := 0
-	m := model.Func(func(_ context.Context, _ *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-		n++
-		return nil, errors.Join(sink(model.Think("hm")), fail(model.Connection, 0))
+// What a broken attempt has told is known to the sink before the next one tells
+// anything.
+func TestSinkHearsThatAnAttemptIsLeft(t *testing.T) { // R-HARN-28
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		m := model.Func(func(_ context.Context, _ *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+			if n++; n > 1 {
+				return &model.Reply{Stop: model.StopEnd}, sink(model.Text("hm, yes"))
+			}
+			used := &model.Reply{Usage: model.Usage{Input: 3, Output: 1, Known: true}}
+			return used, errors.Join(sink(model.Think("hm")), fail(model.Connection, 0)) // not marked as partial
+		})
+		var got []model.Event
+		_, err := retry.Wrap(m, retry.Policy{Jitter: middle}).Stream(t.Context(), &model.Request{}, func(e model.Event) error {
+			got = append(got, e)
+			return nil
+		})
+		want := []model.Event{
+			model.Think("hm"),
+			model.Retrying{Wait: 2 * time.Second, Attempt: 1, Partial: true, Usage: model.Usage{Input: 3, Output: 1, Known: true}},
+			model.Text("hm, yes"),
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Retrying{}, "Err")); err != nil || diff != "" {
+			t.Errorf("events (%v) (-want +got):\n%s", err, diff)
+		}
 	})
-	_, err := retry.Wrap(m, retry.Policy{}).Stream(t.Context(), &model.Request{}, func(model.Event) error { return nil })
-	if err == nil || n != 1 {
-		t.Errorf("%d requests (%v), want one and its error", n, err)
+}
+
+func TestEmptyAnswers(t *testing.T) { // R-HARN-24
+	text := func(s string) *model.Reply {
+		return &model.Reply{Stop: model.StopEnd, Parts: []llms.ContentPart{llms.TextContent{Text: s}}}
 	}
+	for _, tt := range []struct {
+		name  string
+		reply *model.Reply
+		want  bool
+	}{
+		{"none at all", nil, true},
+		{"no part", &model.Reply{Stop: model.StopEnd}, true},
+		{"no part and no reason", &model.Reply{}, true},
+		{"calls are announced and missing", &model.Reply{Stop: model.StopTools}, true},
+		{"an empty text", text(""), true},
+		{"space", text(" \n"), true},
+		{"thoughts alone", &model.Reply{Parts: []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: "hm"}}}}, true},
+		{"text", text("x"), false},
+		{"a call", &model.Reply{Parts: []llms.ContentPart{llms.ToolCall{ID: "a"}}}, false},
+		{"a call with extra data", &model.Reply{Parts: []llms.ContentPart{model.Extra{}}}, false},
+		{"the limit of tokens", &model.Reply{Stop: model.StopLength}, false},
+		{"the window is full", &model.Reply{Stop: model.StopContext}, false},
+		{"a refusal", &model.Reply{Stop: model.StopRefusal}, false},
+		{"a pause", &model.Reply{Stop: model.StopPause}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				m := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) {
+					if n++; n > 1 {
+						return text("x"), nil
+					}
+					return tt.reply, nil
+				})
+				_, err := retry.Wrap(m, retry.Policy{}).Stream(t.Context(), &model.Request{}, func(model.Event) error { return nil })
+				if err != nil || (n == 2) != tt.want {
+					t.Errorf("%d requests (%v), want a repeat: %v", n, err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestHeldTurnIsNotRepeated(t *testing.T) { // R-WEB-18
+	for _, err := range []error{fail(model.Overloaded, 0), cut(model.Connection), fail(model.RateLimit, time.Second), errEmpty} {
+		f := &flaky{errs: times(1, err)}
+		waits, err := run(t, f, retry.Policy{Hold: func() bool { return true }})
+		if e, ok := errors.AsType[*model.Error](err); !ok || !strings.Contains(e.Message, "not repeated") || f.calls != 1 || waits != nil {
+			t.Errorf("%d requests after %v (%v), want one and its error", f.calls, waits, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { // until then it is
+		f := &flaky{errs: times(5, fail(model.Overloaded, 0))}
+		run(t, f, retry.Policy{Hold: func() bool { return f.calls == 3 }})
+		if f.calls != 3 {
+			t.Errorf("%d requests, want 3", f.calls)
+		}
+	})
+}
+
+func TestCancelledRequestIsNotRepeated(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	m := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) {
+		n++
+		cancel()
+		return nil, cut(model.Connection)
+	})
+	_, err := retry.Wrap(m, retry.Policy{}).Stream(ctx, &model.Request{}, func(e model.Event) error {
+		t.Errorf("told %+v", e)
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n != 1 {
+		t.Errorf("%d requests (%v), want one that was cancelled", n, err)
+	}
+}
+
+func kindOf(err error) model.Kind {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		return e.Kind
+	}
+	return model.Empty
 }
 
 func TestSilenceCountsAsWaiting(t *testing.T) { // R-HARN-24
