@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
+	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
@@ -36,6 +38,7 @@ func Checks(s config.Sources, environ []string) []doctor.Check {
 		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
 		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
 		doctor.Check{Name: "state", Look: func(context.Context) []doctor.Finding { return checkState(c) }},
+		doctor.Check{Name: "database", Look: func(ctx context.Context) []doctor.Finding { return checkDatabase(ctx, c) }},
 		doctor.Check{Name: "shell", Look: func(context.Context) []doctor.Finding { return checkShell() }},
 		doctor.Check{Name: "secrets", Look: func(context.Context) []doctor.Finding { return checkSecrets(c, environ) }},
 	)
@@ -171,6 +174,33 @@ func checkState(c *config.Config) []doctor.Finding {
 		return one(doctor.Note, "%s can be written to, but a file made there to see that did not go away: %v", c.Paths.State, err)
 	}
 	return one(doctor.OK, "%s", c.Paths.State)
+}
+
+// checkDatabase looks at the database as it is. One that does not exist is made by
+// the first session.
+func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
+	name := c.DatabaseName()
+	r, err := store.Look(ctx, c.DatabaseAt())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return one(doctor.OK, "%s is made by the first session", name)
+	case err != nil:
+		return one(doctor.Bad, "%v", err)
+	case r.Damage != "":
+		return one(doctor.Bad, "%s is damaged (%s); copy it away, then export what \"lorimer session list\" still shows, or restore a copy", name, r.Damage)
+	case r.Schema == 0:
+		return one(doctor.OK, "%s has no tables yet; the first session makes them", name)
+	case r.Schema < r.Known:
+		return one(doctor.OK, "%s has %s; its schema %d becomes %d when it is used", name, sessions(r.Threads), r.Schema, r.Known)
+	}
+	return one(doctor.OK, "%s has %s, schema %d", name, sessions(r.Threads), r.Schema)
+}
+
+func sessions(n int64) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
 }
 
 func checkShell() []doctor.Finding {

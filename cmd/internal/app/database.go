@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
@@ -33,8 +36,15 @@ func (a *App) openDatabase(ctx context.Context) (database, error) {
 	return store.Open(ctx, at, store.Options{})
 }
 
-// missing reports whether a database is a file that is not there.
-func missing(at string) bool { return !config.IsURL(at) && !exists(at) }
+// missing reports whether a database is a file that is not there. One that cannot
+// be looked at is not missing: to open it tells why.
+func missing(at string) bool {
+	if config.IsURL(at) {
+		return false
+	}
+	_, err := os.Stat(at)
+	return errors.Is(err, fs.ErrNotExist)
+}
 
 // passing threads are gone with the process.
 type passing struct{ *memory.Threads }
