@@ -195,6 +195,8 @@ func providerSentence(e *model.Error) string {
 		return "$ stopped answering. Send the message again."
 	case model.Malformed:
 		return "The answer of $ could not be read. Send the message again, or choose another model."
+	case model.Empty:
+		return e.Message
 	case model.Invalid:
 		return "$ does not accept the request. The details say why; another model may take it."
 	}

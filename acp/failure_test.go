@@ -42,6 +42,7 @@ func TestFailureCodes(t *testing.T) {
 		{"no model", &model.Error{Kind: model.Unavailable}, true, -32603, ModelUnavailable},
 		{"no such model", &model.Error{Kind: model.NotFound}, false, -32603, ModelUnavailable},
 		{"overloaded", &model.Error{Kind: model.Overloaded, Provider: "p"}, false, -32603, ProviderError},
+		{"an answer that stays empty", &model.Error{Kind: model.Empty, Message: "the model gave an empty answer 4 times"}, false, -32603, ProviderError},
 		{"quota", &model.Error{Kind: model.Quota}, false, -32603, ProviderError},
 		{"anything else", errors.New("open /home/me/secret: no"), false, -32603, Internal},
 	}

@@ -157,16 +157,22 @@ func (e *Encoder) chunk(head []byte, id, text string) error {
 }
 
 // done tells the metadata of a message in an empty chunk that ends it. A message
-// that had no text has no place for them.
+// that had no text has no place for them. A turn may end messages before its
+// last one, which did not hold.
 func (e *Encoder) done(ev event.Done) error {
-	id := e.message
-	e.message = ""
-	if id == "" || !isObject(ev.Meta) {
+	kind, told := "agent_thought_chunk", true
+	if !ev.Thought {
+		kind, told = "agent_message_chunk", e.message != ""
+		if ev.MessageID == e.message {
+			e.message = ""
+		}
+	}
+	if !told || !isObject(ev.Meta) {
 		return nil
 	}
 	return e.update(chunkUpdate{
-		Kind:      "agent_message_chunk",
-		MessageID: id,
+		Kind:      kind,
+		MessageID: ev.MessageID,
 		Content:   textBlock{"text", ""},
 		Meta:      map[string]any{Namespace: ev.Meta},
 	})

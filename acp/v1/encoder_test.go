@@ -85,6 +85,25 @@ func TestUpdates(t *testing.T) {
 			[]string{`{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"hi"}}`},
 		},
 		{
+			"messages and thoughts that did not hold", v1.Options{},
+			[]event.Event{
+				event.Thought{MessageID: "m1", Text: "hm"},
+				event.Text{MessageID: "m2", Text: "one"},
+				event.Text{MessageID: "m3", Text: "two"},
+				event.Done{MessageID: "m1", Thought: true, Meta: json.RawMessage(`{"replaced":true}`)},
+				event.Done{MessageID: "m2", Meta: json.RawMessage(`{"replaced":true}`)},
+				event.Done{MessageID: "m3", Meta: json.RawMessage(`{"replaced":true}`)},
+			},
+			[]string{
+				`{"sessionUpdate":"agent_thought_chunk","messageId":"m1","content":{"type":"text","text":"hm"}}`,
+				`{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"one"}}`,
+				`{"sessionUpdate":"agent_message_chunk","messageId":"m3","content":{"type":"text","text":"two"}}`,
+				`{"sessionUpdate":"agent_thought_chunk","messageId":"m1","content":{"type":"text","text":""},"_meta":{"lorimer.dev":{"replaced":true}}}`,
+				`{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":""},"_meta":{"lorimer.dev":{"replaced":true}}}`,
+				`{"sessionUpdate":"agent_message_chunk","messageId":"m3","content":{"type":"text","text":""},"_meta":{"lorimer.dev":{"replaced":true}}}`,
+			},
+		},
+		{
 			"a notice where the client has notices", v1.Options{Notices: true},
 			[]event.Event{
 				event.Notice{Severity: event.Warning, Text: "One line.\nAnd more."},
