@@ -51,11 +51,15 @@ func (s *Store) List(ctx context.Context, q thread.Query) (thread.Page, error) {
 	if err != nil {
 		return thread.Page{}, err
 	}
-	args := []any{q.Archived, after.Updated, after.ID}
-	query := "SELECT id, info FROM threads WHERE archived = $1 AND (updated, id) < ($2, $3)"
+	args := []any{after.Updated, after.ID}
+	query := "SELECT id, info FROM threads WHERE (updated, id) < ($1, $2)"
+	if !q.All {
+		args = append(args, q.Archived)
+		query += fmt.Sprintf(" AND archived = $%d", len(args))
+	}
 	if q.Cwd != "" {
 		args = append(args, plain(q.Cwd))
-		query += " AND cwd = $4"
+		query += fmt.Sprintf(" AND cwd = $%d", len(args))
 	}
 	args = append(args, q.Size()+1) // SQLite counts parameters as they appear
 	query += fmt.Sprintf(" ORDER BY updated DESC, id DESC LIMIT $%d", len(args))

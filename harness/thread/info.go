@@ -102,6 +102,7 @@ func (i Info) Hidden(seq int64) bool {
 type Query struct {
 	Cwd      string // only those that work there, a clean absolute path; "" is all
 	Archived bool   // the archived ones instead of the others
+	All      bool   // both; Archived plays no part
 	After    string // cursor of the page before; "" begins
 	Limit    int    // threads in a page; 0 is 50, at most 500
 }

@@ -138,7 +138,7 @@ func (t *Threads) List(ctx context.Context, q thread.Query) (thread.Page, error)
 	}
 	var page thread.Page
 	for _, i := range t.infos() {
-		if i.Archived != q.Archived || q.Cwd != "" && i.Cwd != q.Cwd || !cursor.Of(i).Below(after) {
+		if !q.All && i.Archived != q.Archived || q.Cwd != "" && i.Cwd != q.Cwd || !cursor.Of(i).Below(after) {
 			continue
 		}
 		if n := len(page.Threads); n == q.Size() {

@@ -72,6 +72,9 @@ func testLibrary(t *testing.T, open func(*testing.T) harness.Threads) {
 		if got, want := list(t, s, thread.Query{Archived: true}), []string{"a"}; !slices.Equal(got, want) {
 			t.Errorf("archived: %q, want %q", got, want)
 		}
+		if got, want := list(t, s, thread.Query{All: true}), []string{"c", "b", "a"}; !slices.Equal(got, want) {
+			t.Errorf("all: %q, want %q", got, want)
+		}
 	})
 	t.Run("pages make up the list", func(t *testing.T) { testPages(t, open(t)) })
 	t.Run("pages stay apart while threads change", func(t *testing.T) { testMovingPages(t, open(t)) })
