@@ -83,8 +83,10 @@ func readQuery(p object) (thread.Query, error) {
 	case "", "exclude":
 	case "only":
 		q.Archived = true
+	case "include":
+		q.All = true
 	default:
-		return q, invalid("archived", "is %.100q; it must be exclude or only", filter)
+		return q, invalid("archived", "is %.100q; it must be exclude, include or only", filter)
 	}
 	return q, nil
 }
