@@ -84,7 +84,9 @@ func TestCheck(t *testing.T) {
 			[]string{`2: "github.com/tmc/langchaingo/chains" belongs to harness/model/langchain/...`}},
 		{"database in credits", "harness/credits/x.go", imports("database/sql", "github.com/jackc/pgx/v5/pgxpool"),
 			[]string{`2: "database/sql" belongs to harness/store/...`, `3: "github.com/jackc/pgx/v5/pgxpool" belongs to harness/store/...`}},
-		{"database in its owner", "harness/store/sqlite/x.go", imports("database/sql", "modernc.org/sqlite"), nil},
+		{"database in its owner", "harness/store/x.go", imports("database/sql", "github.com/ncruces/go-sqlite3/driver", "github.com/jackc/pgx/v5"), nil},
+		{"database in the commands", "cmd/internal/app/x.go", imports("database/sql/driver", "github.com/ncruces/go-sqlite3"),
+			[]string{`2: "database/sql/driver" belongs to harness/store/...`, `3: "github.com/ncruces/go-sqlite3" belongs to harness/store/...`}},
 
 		{"fake outside tests", "acp/x.go", imports(ours + "harness/model/modeltest"),
 			[]string{"2: harness/model/modeltest is for tests; only their files import it"}},

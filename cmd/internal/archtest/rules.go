@@ -25,8 +25,6 @@ func Layout() Rules {
 
 			"database/sql":                  store,
 			"github.com/jackc/pgx":          store,
-			"github.com/pressly/goose":      store,
-			"modernc.org/sqlite":            store,
 			"github.com/ncruces/go-sqlite3": store,
 		},
 		Anyone:   []string{"cmd/lorimer/e2e/..."},
