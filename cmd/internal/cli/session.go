@@ -208,7 +208,7 @@ func newSessionSearch(g *globals) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				for _, h := range hits {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", h.Thread.ID, clockTime(h.Time, zone), h.Role, h.Snippet)
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", h.Thread.ID, clockTime(h.Time, zone), h.Role, tools.Line(h.Snippet, tools.MaxTitle))
 				}
 				return w.Flush()
 			})
