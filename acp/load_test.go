@@ -340,6 +340,33 @@ func TestCancelledLoad(t *testing.T) {
 	}
 }
 
+// stuck is a store whose answer nothing can hurry.
+type stuck struct{ harness.Threads }
+
+func (s stuck) Info(ctx context.Context, id string) (thread.Info, error) {
+	time.Sleep(time.Minute)
+	return s.Threads.Info(context.WithoutCancel(ctx), id)
+}
+
+// A request that outlasts the connection opens nothing that nobody would close.
+func TestResumeAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := rig{threads: stuck{stored(t, dir, 1, 1)}, spaces: &spaces{}}
+		e := acptest.Open(t, r.serve(t))
+		e.Say(initialize, strings.Replace(loadLine(1, dir), "load", "resume", 1))
+		e.Hear()
+		e.Stop()
+		if err := e.Wait(); err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+		time.Sleep(time.Hour)
+		if opened, left := r.spaces.opened.Load(), r.spaces.left.Load(); opened != 1 || left != 0 {
+			t.Errorf("%d workspaces were opened and %d are left, want 1 and 0", opened, left)
+		}
+	})
+}
+
 // What a client does not read is not read from the store either.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
