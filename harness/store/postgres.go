@@ -97,7 +97,10 @@ func (d *postgres) migrate(ctx context.Context, db *sql.DB) error {
 
 // version returns how many migrations have run.
 func (d *postgres) version(ctx context.Context, t tx) (version int, err error) {
-	there, err := t.get(ctx, "SELECT to_regclass('lorimer_schema')::text WHERE to_regclass('lorimer_schema') IS NOT NULL", nil, new(string))
+	// A query of the catalog and no to_regclass, which would go on saying what it
+	// said before another program made the table.
+	there, err := t.get(ctx, "SELECT 1 FROM pg_catalog.pg_class"+
+		" WHERE relname = 'lorimer_schema' AND pg_catalog.pg_table_is_visible(oid)", nil, new(int))
 	if err != nil || !there {
 		return 0, err
 	}

@@ -99,8 +99,12 @@ func (d *sqlite) connect(c *sqlite3.Conn) error {
 	if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false); err != nil {
 		return err
 	}
-	// FULL: what was committed outlives a loss of power.
-	if err := c.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"); err != nil {
+	if err := useWAL(c); err != nil {
+		return err
+	}
+	// FULL: what was committed outlives a loss of power. The query makes the files
+	// whose modes are set then.
+	if err := c.Exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; SELECT 1 FROM sqlite_schema"); err != nil {
 		return err
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -109,6 +113,27 @@ func (d *sqlite) connect(c *sqlite3.Conn) error {
 		}
 	}
 	return nil
+}
+
+// useWAL has changes written to a log first. Only a new database is not like
+// that yet; where two programs change that at once, one is told that the other is
+// busy without being made to wait, so it waits here.
+func useWAL(c *sqlite3.Conn) error {
+	ctx, cancel := context.WithTimeout(c.GetInterrupt(), busyTimeout)
+	defer cancel()
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		err := c.Exec("PRAGMA journal_mode = WAL")
+		if !errors.Is(err, sqlite3.BUSY) {
+			return err
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // errForeign tells of a database that is not ours.
@@ -199,7 +224,8 @@ func (d *sqlite) explain(err error) error {
 		what = "is damaged, or no database; nothing was changed: move it away, or restore a copy"
 	case code == sqlite3.CORRUPT:
 		what = "is damaged; nothing was changed: move it away, or restore a copy"
-	case code == sqlite3.FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+	case code == sqlite3.FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT),
+		code == sqlite3.IOERR && full(filepath.Dir(d.path)):
 		what = "cannot grow, the disk is full; make room"
 	case code == sqlite3.BUSY || code == sqlite3.LOCKED:
 		what = fmt.Sprintf("was held by another program for longer than %v; end that one, or try again", busyTimeout)

@@ -1,0 +1,304 @@
+package store_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
+
+	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// raw opens the file of a database without the program.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := driver.Open(path, func(c *sqlite3.Conn) error { return fts5.Register(c) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// change runs statements on the file of a database, and closes it.
+func change(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db := raw(t, path)
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled returns the path of a closed database with a thread "a" of many entries.
+func filled(t *testing.T) string {
+	t.Helper()
+	path := file(t)
+	s, err := store.Open(t.Context(), path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := make([]thread.Body, 200)
+	for i := range bodies {
+		bodies[i] = thread.Note{Text: fmt.Sprint(i, strings.Repeat(" filling", 100))}
+	}
+	if err := s.Create(t.Context(), "a", thread.Created{Cwd: "/w"}, bodies...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFilesAreOfTheirOwnerAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "state")
+	path := filepath.Join(dir, "odd name?x=%41#.db")
+	for range 2 { // the second time they are there, and too open
+		s, err := store.Open(t.Context(), path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]fs.FileMode{
+			path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, dir: 0o700 | fs.ModeDir, filepath.Dir(dir): 0o700 | fs.ModeDir,
+		} {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode() != want {
+				t.Errorf("%s has mode %v, want %v", name, info.Mode(), want)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "*-*")); err != nil || len(left) > 0 {
+			t.Errorf("left after Close: %q (%v)", left, err)
+		}
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+	shared := t.TempDir()
+	if err := os.Chmod(shared, 0o777|fs.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	mine, open := filepath.Join(shared, "mine"), filepath.Join(shared, "open")
+	for _, dir := range []string{mine, filepath.Join(open, "below")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(open, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(open, link); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		mine: "", filepath.Join(shared, "new"): "", shared: shared, open: open, filepath.Join(open, "below"): open, link: open,
+	} {
+		s, err := store.Open(t.Context(), filepath.Join(dir, "x.db"), store.Options{})
+		if err == nil {
+			s.Close()
+		}
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", dir, err)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), "directory "+want+" is not yours alone")):
+			t.Errorf("%s: error = %v, want a complaint of %s", dir, err, want)
+		}
+	}
+}
+
+func TestBadFilesAreLeftAlone(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(t *testing.T, path string)
+		want  string
+	}{
+		{"text", write("a text that is no database, and a rather long one " + strings.Repeat("at that ", 500)), "is damaged, or no database; nothing was changed"},
+		{"a short text", write("no"), "is damaged, or no database; nothing was changed"},
+		{"zeroes", write(strings.Repeat("\x00", 8192)), "is damaged, or no database; nothing was changed"},
+		{"a header alone", cut(50), "is damaged"},
+		{"half a file", cut(4096), "is damaged; nothing was changed"},
+		{"a page of the schema", scratch(100), "is damaged; nothing was changed"},
+		{"a newer schema", run("PRAGMA user_version = 7"), "was written by a newer lorimer (schema 7, this one knows 1); use that one"},
+		{"another program's", run("PRAGMA application_id = 1"), "belongs to another program; name another file"},
+		{"another program's without a mark", func(t *testing.T, path string) {
+			write("")(t, path)
+			run("CREATE TABLE x (y)")(t, path)
+		}, "belongs to another program; name another file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filled(t)
+			tt.spoil(t, path)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := store.Open(t.Context(), path, store.Options{})
+			if err == nil {
+				s.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.HasPrefix(err.Error(), "database "+path+" "+tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error = %v\nwant database %s %s", err, path, tt.want)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+// write returns a function that replaces a file.
+func write(text string) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// cut returns a function that cuts a file.
+func cut(size int64) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scratch returns a function that overwrites a part of a file.
+func scratch(at int64) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, 3000), at)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run returns a function that changes a database.
+func run(statement string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { change(t, path, statement) }
+}
+
+func TestDamageIsToldWhereItIsFound(t *testing.T) {
+	path := filled(t)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := int64(12 * 4096); at < info.Size(); at += 4096 { // behind the schema
+		scratch(at)(t, path)
+	}
+	s := open(t, path)
+	err = s.Read(t.Context(), "a", 0, func(thread.Entry) error { return nil })
+	if err == nil || !strings.HasPrefix(err.Error(), "database "+path+" is damaged; ") {
+		t.Errorf("error = %v, want one that says it is damaged", err)
+	}
+}
+
+func TestADamagedEntryIsNamed(t *testing.T) {
+	path := filled(t)
+	change(t, path, "UPDATE entries SET body = CAST('{\"text\":' AS BLOB) WHERE seq = 100", "UPDATE entries SET kind = 'poem' WHERE seq = 150")
+	s := open(t, path)
+	for after, want := range map[int64]string{0: "session a is damaged at entry 100", 100: "session a is damaged at entry 150"} {
+		last := after
+		err := s.Read(t.Context(), "a", after, func(e thread.Entry) error { last = e.Seq; return nil })
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(want, fmt.Sprint(" ", last+1)) {
+			t.Errorf("read up to %d: error = %v, want %s", last, err, want)
+		}
+	}
+	if err := s.Copy(t.Context(), "a", 99, "b", thread.Created{}); err != nil {
+		t.Errorf("what comes before it cannot be forked: %v", err)
+	}
+	if _, ok := errors.AsType[*thread.KindError](s.Read(t.Context(), "a", 149, func(thread.Entry) error { return nil })); !ok {
+		t.Error("an unknown kind is no KindError")
+	}
+}
+
+func TestAFullDiskIsTold(t *testing.T) {
+	path := filled(t)
+	s := open(t, path)
+	before := 0
+	store.LimitPages(t, s, 30)
+	var err error
+	for range 100 {
+		if _, err = s.Append(t.Context(), "a", "", thread.Note{Text: strings.Repeat("x", 100000)}); err != nil {
+			break
+		}
+		before++
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "database "+path+" cannot grow, the disk is full; make room") {
+		t.Errorf("error = %v, want one that says that the disk is full", err)
+	}
+	store.LimitPages(t, s, 1<<30)
+	added, err := s.Append(t.Context(), "a", "", thread.Note{Text: "goes on"})
+	if err != nil || added[0].Seq != int64(202+before) {
+		t.Errorf("after room was made: %v, %v; want entry %d", added, err, 202+before)
+	}
+}
+
+func TestPathsThatCannotBe(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "file")
+	write("x")(t, blocked)
+	for _, path := range []string{dir, filepath.Join(blocked, "x.db"), filepath.Join(blocked, "sub", "x.db")} {
+		s, err := store.Open(t.Context(), path, store.Options{})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "database "+path+" cannot be opened; name another file") {
+			t.Errorf("%s: error = %v", path, err)
+		}
+	}
+}
+
+func TestAFileThatMayNotBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everything")
+	}
+	path := filled(t)
+	for name, mode := range map[string]fs.FileMode{path: 0o400, filepath.Dir(path): 0o500} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(t.Context(), path, store.Options{})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "cannot be written; permit it") {
+			t.Errorf("%s: error = %v", name, err)
+		}
+		if err := os.Chmod(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
