@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,4 +199,102 @@ func TestPoolDrop(t *testing.T) { // R-HARN-10
 			t.Errorf("drop of a finished build: %v, %d left", err, len(p.builds))
 		}
 	})
+}
+
+func TestPoolDropsWhatIsIdle(t *testing.T) { // R-HARN-13
+	synctest.Test(t, func(t *testing.T) {
+		p := pool{idle: time.Minute}
+		c := &counter{}
+		take := func(how string, changed ...string) lease {
+			t.Helper()
+			l, err := p.get(t.Context(), "a", sigA, c.open)
+			if err != nil || l.how != how || !cmp.Equal(changed, l.changed) {
+				t.Errorf("get = %s %v, %v, want %s %v", l.how, l.changed, err, how, changed)
+			}
+			return l
+		}
+		a := take(built)
+		time.Sleep(time.Hour) // it is in use
+		b := take(reused)
+		p.release(a)
+		time.Sleep(time.Hour) // so is it still
+		p.release(b)
+		time.Sleep(time.Minute - 1)
+		p.release(take(reused))
+		time.Sleep(time.Minute - 1) // counts from the last use
+		p.release(take(reused))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(p.builds) != 0 {
+			t.Error("an idle harness is kept")
+		}
+		p.release(take(rebuilt, changedIdle))
+		p.release(take(reused))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		l, err := p.get(t.Context(), "a", sigB, c.open)
+		if names := []string{"model", "stable", changedIdle}; err != nil || !cmp.Equal(names, l.changed) {
+			t.Errorf("changed = %v (%v), want %v", l.changed, err, names)
+		}
+		p.release(l)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if err := p.drop(t.Context(), "a"); err != nil || len(p.gone) != 0 {
+			t.Errorf("drop of an idle harness: %v, %d remains", err, len(p.gone))
+		}
+		take(built)
+		p.close()
+		if len(p.builds)+len(p.gone) != 0 {
+			t.Error("a closed pool keeps harnesses")
+		}
+	})
+}
+
+func TestPoolNeverDropsWithoutALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		c := &counter{}
+		for _, want := range []string{built, reused} {
+			l, err := p.get(t.Context(), "a", sigA, c.open)
+			if err != nil || l.how != want {
+				t.Errorf("get = %s (%v), want %s", l.how, err, want)
+			}
+			p.release(l)
+			time.Sleep(1000 * time.Hour)
+		}
+	})
+}
+
+func TestPoolForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool{idle: time.Minute}
+		c := &counter{}
+		p.forget("a") // there is none
+		a, err := p.get(t.Context(), "a", sigA, c.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.forget("a")
+		b, err := p.get(t.Context(), "a", sigA, c.open)
+		if err != nil || b.how != rebuilt || !cmp.Equal(b.changed, []string{changedStore}) || a.harness == b.harness {
+			t.Errorf("get = %s %v, %v, want another harness for %s", b.how, b.changed, err, changedStore)
+		}
+		p.release(a) // of the harness that was forgotten: the other one is in use
+		time.Sleep(time.Hour)
+		if p.builds["a"] != b.from {
+			t.Error("a harness in use was dropped")
+		}
+	})
+}
+
+func TestPoolSurvivesAPanic(t *testing.T) { // R-HARN-05
+	var p pool
+	_, err := p.get(t.Context(), "a", sigA, func(context.Context) (*harness, error) { panic("no such driver") })
+	if err == nil || !strings.Contains(err.Error(), "no such driver") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error = %v, want one line with what happened", err)
+	}
+	l, err := p.get(t.Context(), "a", sigA, (&counter{}).open)
+	if err != nil || l.how != built {
+		t.Errorf("next get = %q, %v, want built", l.how, err)
+	}
 }

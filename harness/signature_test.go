@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -260,4 +261,32 @@ func TestFailedBuildLeavesTheThread(t *testing.T) { // R-HARN-05
 	if out, _ := ask(t, s, "go"); out.Stop != harness.EndTurn || f.traces[0].Harness != "built" {
 		t.Errorf("next send: %q, %v", out.Stop, f.traces)
 	}
+}
+
+func TestIdleHarnessIsBuiltAgain(t *testing.T) { // R-HARN-13
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.options.Idle = time.Minute
+		f.script.steps = []step{says("one"), after(time.Hour, says("two")), says("three"), says("four")}
+		s := f.open(t)
+		ask(t, s, "a")
+		ask(t, s, "b")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		ask(t, s, "c")
+		ask(t, s, "d")
+		var got []string
+		for _, tr := range f.traces {
+			got = append(got, fmt.Sprint(tr.Harness, tr.Changed))
+		}
+		if diff := cmp.Diff([]string{"built[]", "reused[]", "rebuilt[idle]", "reused[]"}, got); diff != "" {
+			t.Errorf("harnesses (-want +got):\n%s", diff)
+		}
+		reqs := f.script.requests()
+		for i := 1; i < len(reqs); i++ {
+			if got := reuse(t, reqs[i-1], reqs[i]); got != 1 {
+				t.Errorf("request %d repeats %v of the last, want all", i+1, got)
+			}
+		}
+	})
 }
