@@ -94,6 +94,37 @@ await client.connectWith(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.
 	}
 	await agent.request(method.session.close, { sessionId: session });
 	tell("close", {});
+
+	const where = { sessionId: session, cwd, mcpServers: [] };
+	const ids = (list) => list.sessions.map((s) => s.sessionId === session);
+	const listed = await agent.request(method.session.list, { cwd });
+	tell("list", { ids: ids(listed), title: listed.sessions[0].title, dated: !Number.isNaN(Date.parse(listed.sessions[0].updatedAt)) });
+	updates = [];
+	const loaded = await agent.request(method.session.load, where);
+	const calls = updates.filter((u) => u.sessionUpdate === "tool_call").map((u) => u.status);
+	tell("load", { kinds: kinds(), calls, same: JSON.stringify(loaded.configOptions) === JSON.stringify(opened.configOptions) });
+	const anchor = updates.filter((u) => u.sessionUpdate === "user_message_chunk")[1].messageId;
+	await turn("after load", session, "stream 5 words");
+
+	const forked = await agent.request("session/fork", { ...where, _meta: { "lorimer.dev": { messageId: anchor } } });
+	updates = [];
+	await agent.request(method.session.load, { ...where, sessionId: forked.sessionId });
+	tell("fork", { users: new Set(updates.filter((u) => u.sessionUpdate === "user_message_chunk").map((u) => u.messageId)).size });
+	await agent.request(method.session.delete, { sessionId: forked.sessionId });
+
+	tell("title", await agent.request("session/set_title", { sessionId: session, title: " Notes\n" }));
+	await agent.request("session/archive", { sessionId: session });
+	tell("archive", {
+		shown: ids(await agent.request(method.session.list, {})),
+		archived: ids(await agent.request(method.session.list, { archived: "only" })),
+		...(await agent.request("session/status", { sessionId: session })),
+	});
+	await agent.request("session/unarchive", { sessionId: session });
+	updates = [];
+	await agent.request(method.session.resume, where);
+	tell("resume", { kinds: kinds(), ...(await agent.request("session/status", { sessionId: session })) });
+	await agent.request(method.session.delete, { sessionId: session });
+	tell("delete", { ids: ids(await agent.request(method.session.list, {})) });
 });
 child.stdin.end();
 tell("exit", await exited);

@@ -30,6 +30,14 @@ func TestRow238WireOfTheSDK(t *testing.T) {
 {"step":"unknown session","code":-32002}
 {"step":"unknown mode","code":-32602}
 {"step":"close"}
+{"step":"list","ids":[true],"title":"read notes.txt","dated":true}
+{"step":"load","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","usage_update","user_message_chunk"],"calls":["completed","completed","completed","failed","failed","failed"],"same":true}
+{"step":"after load","stopReason":"end_turn","kinds":["agent_message_chunk","usage_update"],"calls":[]}
+{"step":"fork","users":1}
+{"step":"title","title":"Notes"}
+{"step":"archive","shown":[],"archived":[true],"status":"saved"}
+{"step":"resume","kinds":[],"status":"open"}
+{"step":"delete","ids":[]}
 {"step":"exit","code":0,"signal":null}
 `)
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.TrimSpace(out), "\n")); diff != "" {
