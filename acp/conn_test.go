@@ -379,6 +379,14 @@ func TestAuthRequired(t *testing.T) {
 		{"found by ourselves", false, nil, "-32603 PROVIDER_ERROR"},
 		{"named in the configuration", true, nil, "-32000 AUTH_REQUIRED"},
 		{
+			"chosen in the editor before a load elsewhere", false,
+			[]string{
+				`{"jsonrpc":"2.0","id":9,"method":"session/set_config_option","params":{"sessionId":"s","configId":"model","value":"script/two"}}`,
+				`{"jsonrpc":"2.0","id":10,"method":"session/load","params":{"sessionId":"s","cwd":"/"}}`,
+			},
+			"-32000 AUTH_REQUIRED",
+		},
+		{
 			"chosen in the editor", false,
 			[]string{`{"jsonrpc":"2.0","id":9,"method":"session/set_config_option","params":{"sessionId":"s","configId":"model","value":"script/two"}}`},
 			"-32000 AUTH_REQUIRED",

@@ -38,7 +38,7 @@ func (o opening) same(p opening) bool {
 type startSession func(context.Context, harness.Spec) (*harness.Session, error)
 
 // open opens s as o says. A session of the harness that s has already is ended
-// first, so that there never are two. After an error s is not open.
+// first, so that there never are two. After an error s is as it was, or not open.
 func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, start startSession) error {
 	ws, err := b.Open(ctx, o.dirs)
 	if err != nil {
@@ -67,7 +67,8 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 		Session: s.id, Dir: o.dirs.Cwd, Notices: c.client.notices, Terminal: c.client.terminal,
 	})
 	c.mu.Lock()
-	s.h, s.enc, s.workspace, s.opened, s.chosen = h, enc, ws, o, b.Chosen
+	s.h, s.enc, s.workspace, s.opened = h, enc, ws, o
+	s.chosen = s.chosen || b.Chosen
 	closed := c.closed
 	c.mu.Unlock()
 	if closed { // nobody else would end it
@@ -190,7 +191,7 @@ func directory(field, path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// Servers are the MCP servers of a request.
+// servers are the MCP servers of a request.
 type servers struct {
 	names  []string
 	digest [sha256.Size]byte // tells two lists apart, without keeping the secrets in them
