@@ -91,3 +91,29 @@ func TestGenerateFails(t *testing.T) {
 		t.Error("a schema that cannot be written is no error")
 	}
 }
+
+// A callback cannot be told that the answer begins anew, so it hears the one that
+// broke off and the error.
+func TestGenerateDoesNotRepeatToACallback(t *testing.T) { // R-HARN-28
+	fail := &model.Error{Kind: model.Connection, Provider: "p"}
+	repeating := model.Func(func(_ context.Context, _ *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+		for _, e := range []model.Event{
+			model.Retrying{Err: fail, Attempt: 1}, model.Text("he"), model.Retrying{Err: fail, Attempt: 2, Partial: true}, model.Text("hello"),
+		} {
+			if err := sink(e); err != nil {
+				return nil, err
+			}
+		}
+		return &model.Reply{Parts: []llms.ContentPart{llms.TextContent{Text: "hello"}}}, nil
+	})
+	heard := ""
+	_, err := repeating.GenerateContent(t.Context(), nil,
+		llms.WithStreamingFunc(func(_ context.Context, b []byte) error { heard += string(b); return nil }))
+	if e, ok := errors.AsType[*llms.Error](err); !ok || e.Cause != error(fail) || heard != "he" {
+		t.Errorf("error = %v after %q, want that of the first attempt", err, heard)
+	}
+	res, err := repeating.GenerateContent(t.Context(), nil)
+	if err != nil || res.Choices[0].Content != "hello" {
+		t.Errorf("without a callback: %+v, %v, want the answer", res, err)
+	}
+}
