@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,6 +71,10 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 	if ev.Status == event.Completed || ev.Status == event.Failed {
 		if err := e.finish(c, ev, &u); err != nil {
 			return err
+		}
+		if t.replay { // it has told all of the call, and may tell of any number
+			t.ids = slices.DeleteFunc(t.ids, func(id string) bool { return id == ev.ID })
+			delete(e.calls, ev.ID)
 		}
 	}
 	return e.update(u)

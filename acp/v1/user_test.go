@@ -2,6 +2,8 @@ package v1_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/acp/v1"
+	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/tools"
 )
@@ -113,5 +116,33 @@ func TestLongTexts(t *testing.T) {
 				t.Errorf("the chunks add up to %d bytes, want %d", got.Len(), len(tt.want))
 			}
 		})
+	}
+}
+
+// nowhere is where nobody looks.
+type nowhere struct{}
+
+func (nowhere) Send(wire.Frame) error    { return nil }
+func (nowhere) Notify(string, any) error { return nil }
+
+// A replay holds nothing of what it has told, however long the thread is.
+func TestReplayForgets(t *testing.T) {
+	const calls = 20_000
+	sink := v1.New(nowhere{}, v1.Options{}).Replay()
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	for i := range calls {
+		emit(t, sink, event.ToolCall{ID: fmt.Sprint("c", i), New: true, Name: "read", Title: strings.Repeat("x", 100), Status: event.Completed})
+	}
+	if after := held(); after > before+calls*20 {
+		t.Errorf("%d bytes are held of %d calls", after-before, calls)
+	}
+	if err := sink.End(); err != nil {
+		t.Error(err)
 	}
 }
