@@ -210,6 +210,16 @@ func (g growing) Info(ctx context.Context, id string) (thread.Info, error) {
 	return info, err
 }
 
+// TestOtherSystems: a thread may come from a machine of another kind.
+func TestOtherSystems(t *testing.T) {
+	for _, dir := range []string{"/w", `C:\\w`, "c:/w", `\\\\host\\w`} {
+		file := `{"format":"lorimer-thread","version":1,"id":"a","entries":[{"seq":1,"time":"2026-11-30T09:15:00Z","kind":"created","body":{"cwd":"` + dir + `"}}]}`
+		if _, err := export.Read(strings.NewReader(file)); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
 func TestMissing(t *testing.T) {
 	s := memory.New(nil)
 	if err := export.JSON(t.Context(), &bytes.Buffer{}, s, "nope", export.Options{}); !errors.Is(err, harness.ErrNotFound) {
@@ -241,7 +251,9 @@ func TestReadMistakes(t *testing.T) {
 		{"bytes that are no text", strings.Replace(doc(made), "/w", "\xff", 1), "line 2: not UTF-8"},
 		{"no entries", doc(""), "there are no entries"},
 		{"no beginning", doc(strings.Replace(made, "created", "note", 1)), "entry 1: the first entry does not create the thread"},
-		{"no directory", doc(strings.Replace(made, "/w", "", 1)), "entry 1: the thread has no directory"},
+		{"no directory", doc(strings.Replace(made, "/w", "", 1)), `entry 1: its directory "" is not absolute`},
+		{"a directory beside something", doc(strings.Replace(made, "/w", "../w", 1)), `entry 1: its directory "../w" is not absolute`},
+		{"a title of two lines", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"title","body":{"text":"a\nb"}}`), "entry 2: its title is not one line of at most 200 characters"},
 		{"two beginnings", doc(made + "," + strings.Replace(made, `"seq":1`, `"seq":2`, 1)), "entry 2: a thread is created once"},
 		{"a gap", doc(made + "," + strings.Replace(made, `"seq":1`, `"seq":3`, 1)), "entry 2: its number is 3, want 2"},
 		{"no time", doc(strings.Replace(made, `"time":"2026-11-30T09:15:00Z",`, "", 1)), "entry 1: it has no time"},

@@ -9,14 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
 )
+
+// maxTitle is how many characters a title has at most.
+const maxTitle = 200
 
 // What a document calls itself. A later version may have more; a program reads
 // those up to its own.
@@ -179,10 +185,16 @@ func fits(body thread.Body, seq int64, users map[int64]bool) error {
 		return errors.New("a thread is created once, by its first entry")
 	case !begins && seq == 1:
 		return errors.New("the first entry does not create the thread")
-	case begins && created.Cwd == "":
-		return errors.New("the thread has no directory")
+	case begins:
+		return directories(created.Cwd, created.Roots)
 	}
 	switch b := body.(type) {
+	case thread.Moved:
+		return directories(b.Cwd, b.Roots)
+	case thread.Title:
+		if tools.Line(b.Text, maxTitle) != b.Text {
+			return fmt.Errorf("its title is not one line of at most %d characters", maxTitle)
+		}
 	case thread.User:
 		users[seq] = true
 	case thread.Retried:
@@ -196,6 +208,20 @@ func fits(body thread.Body, seq int64, users map[int64]bool) error {
 	}
 	return nil
 }
+
+// directories reports one that is not absolute. The thread may come from a machine
+// that writes paths in another way.
+func directories(cwd string, roots []string) error {
+	for _, dir := range append([]string{cwd}, roots...) {
+		if !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, `\\`) && !drive().MatchString(dir) {
+			return fmt.Errorf("its directory %q is not absolute", tools.Line(dir, maxLine))
+		}
+	}
+	return nil
+}
+
+// drive matches the beginning of an absolute path on Windows.
+var drive = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:[\\/]`) })
 
 // object reports metadata that is neither missing nor an object: clients get it as
 // it is.
