@@ -121,6 +121,9 @@ func demand(ctx context.Context, a *app.App, s *harness.Session) error {
 	}
 	had := s.Choice()
 	if c.Given("model") && had.Model != now.Model {
+		if _, err := c.Choose(now.Model); err != nil {
+			return err
+		}
 		if err := s.SetOption(ctx, harness.OptionModel, now.Model); err != nil {
 			return err
 		}
