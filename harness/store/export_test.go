@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
 // LimitPages limits the size of a SQLite database, as a full disk does.
@@ -19,3 +23,32 @@ func LimitPages(t *testing.T, s *Store, pages int) {
 
 // Migrations are the scripts, for a test that none is edited.
 var Migrations = migrations
+
+// Fill makes threads with a message and a title each, in one step.
+func Fill(t testing.TB, s *Store, threads int) {
+	t.Helper()
+	err := s.change(t.Context(), func(t tx) error {
+		ctx := context.Background()
+		for i := range threads {
+			l := newLog(t, fmt.Sprintf("thread-%05d", i))
+			if err := l.create(ctx); err != nil {
+				return err
+			}
+			cwd, at := fmt.Sprint("/w/", i%10), time.Unix(int64(i/2), 0)
+			subject := fmt.Sprintf("subject %d of thread %d", i%10, i)
+			_, err := l.append(ctx, at, []thread.Body{
+				thread.Created{Cwd: cwd}, thread.User{Blocks: []event.Block{{Text: "what about " + subject}}}, thread.Title{Text: subject},
+			})
+			if err != nil {
+				return err
+			}
+			if err := l.save(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

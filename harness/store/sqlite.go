@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
@@ -43,10 +42,11 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, dialect, error) {
 	if err := d.prepare(); err != nil {
 		return nil, nil, explain(ctx, d, err)
 	}
-	db, err := driver.Open(path, d.connect)
+	c, err := newConnector(d)
 	if err != nil {
 		return nil, nil, explain(ctx, d, err)
 	}
+	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
 	if err := d.migrate(ctx, db); err != nil {
 		db.Close() // says nothing that err does not
