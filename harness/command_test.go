@@ -209,10 +209,20 @@ func TestCommandWaitsItsTurn(t *testing.T) { // R-ACP-25
 		f := newFixture()
 		f.script.steps = []step{after(time.Minute, says("slow"))}
 		s := f.open(t)
-		go prompted(t, s, t.Context(), "go", &recorder{})
-		synctest.Wait()
+		slot, err := s.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := make(chan error, 1)
+		go func() {
+			_, err := slot.Prompt(t.Context(), harness.Input{Blocks: []event.Block{{Text: "go"}}}, &recorder{})
+			before <- err
+		}()
 		start := time.Now()
 		ask(t, s, "/usage")
+		if err := <-before; err != nil {
+			t.Error(err)
+		}
 		if got := time.Since(start); got != time.Minute {
 			t.Errorf("the command was answered after %v, want after the turn before it", got)
 		}

@@ -118,6 +118,9 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	a := &answer{t: t, started: make(map[int]*call)}
 	m := retry.Wrap(t.lease.model, retry.Policy{Allowance: &t.repeats})
 	reply, cut := m.Stream(ctx, t.request(final), a.hear)
+	if fail, ok := errors.AsType[*model.Error](cut); ok && fail.Kind == model.Empty && final && reply != nil {
+		cut = nil // it is the limit of steps that ends this turn without an answer (R-ACP-27)
+	}
 	if cut == nil && reply == nil {
 		cut = &model.Error{Kind: model.Malformed, Provider: t.snap.Model.Provider, Message: "there is no answer in the answer"}
 	}
