@@ -34,6 +34,7 @@ type editor struct {
 	home    string         // HOME of the agent; the trace is home/trace
 	cwd     string         // a fresh workspace
 	env     []string       // of the agent, beside HOME and PATH
+	within  []string       // a command that runs the agent, which its last words are
 	readers sync.WaitGroup // of what the agent writes
 	over    sync.Once      // the agent has been waited for
 	code    int            // its exit code, when over is done
@@ -125,7 +126,8 @@ func (e *editor) acp(flags ...string) {
 func (e *editor) start(args []string) {
 	e.t.Helper()
 	e.changed = sync.NewCond(&e.mu)
-	e.cmd = exec.Command("lorimer", args...)
+	words := slices.Concat(e.within, []string{"lorimer"}, args)
+	e.cmd = exec.Command(words[0], words[1:]...)
 	e.cmd.Dir = e.cwd
 	e.cmd.Env = append([]string{"HOME=" + e.home, "PATH=" + os.Getenv("PATH"), raceOptions()}, e.env...)
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
