@@ -1,0 +1,179 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/store/storetest"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// fails opens what cannot be opened, and checks that the error is one line with
+// want in it, and shows neither the user nor the password.
+func fails(t *testing.T, where, want string) {
+	t.Helper()
+	s, err := store.Open(t.Context(), where, store.Options{})
+	if err == nil {
+		s.Close()
+		t.Fatal("it was opened")
+	}
+	if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error = %v\nwant one line with %s", err, want)
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		for _, secret := range []string{"hunter2", "robert"} {
+			if strings.Contains(fmt.Sprintf("%v %+v %#v", e, e, e), secret) {
+				t.Errorf("%v shows %s", e, secret)
+			}
+		}
+	}
+}
+
+func TestURLsThatAreNone(t *testing.T) {
+	for _, where := range []string{
+		"postgres://robert:hunter2@host:port/db", "postgresql://robert:hunter2@[::1/db",
+		"postgres://robert:hunter2@host/db?sslmode=perhaps", "postgres://robert:hunter2%@host/db",
+	} {
+		fails(t, where, "the URL of the database is not valid; write postgres://USER:PASSWORD@HOST/DATABASE")
+	}
+}
+
+func TestServersThatCannotBeReached(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, "postgres://robert:hunter2@"+addr+"/db?sslmode=disable", "database postgres://"+addr+"/db cannot be reached; start it")
+	fails(t, "postgresql://robert:hunter2@"+addr+"/db", "database postgres://"+addr+"/db cannot be reached; start it")
+}
+
+// A server that accepts and says nothing holds nobody up who gives up.
+func TestASilentServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = store.Open(ctx, "postgres://robert:hunter2@"+l.Addr().String()+"/db", store.Options{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want that of the context", err)
+	}
+}
+
+// proxy passes connections on to a server until it is cut, and returns where.
+func proxy(t *testing.T, server string) (addr string, cut func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	conns := make(chan net.Conn, 100)
+	wg.Go(func() {
+		defer close(conns)
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns <- in
+			out, err := net.Dial("tcp", server)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conns <- out
+			wg.Go(func() { io.Copy(in, out) }) // ends with an error when it is cut
+			wg.Go(func() { io.Copy(out, in) })
+		}
+	})
+	return l.Addr().String(), sync.OnceFunc(func() {
+		l.Close()
+		for c := range conns {
+			c.Close()
+		}
+		wg.Wait()
+	})
+}
+
+func TestAServerThatGoesAway(t *testing.T) {
+	u, err := url.Parse(schema(t, storetest.Postgres(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, cut := proxy(t, u.Host)
+	defer cut()
+	u.Host = addr
+	s := open(t, u.String())
+	if err := s.Create(t.Context(), "a", thread.Created{}); err != nil {
+		t.Fatal(err)
+	}
+	cut()
+	for range 2 {
+		_, err = s.Append(t.Context(), "a", "", thread.Note{})
+		if err == nil || !strings.HasPrefix(err.Error(), "database postgres://"+addr+u.Path+" ") {
+			t.Errorf("error = %v, want one that names the database", err)
+		}
+	}
+}
+
+func TestPostgresSaysWhatIsWrong(t *testing.T) {
+	server := storetest.Postgres(t)
+	with := func(f func(u *url.URL)) string {
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(u)
+		return u.String()
+	}
+	at := with(func(u *url.URL) { u.User = nil })
+	fails(t, with(func(u *url.URL) { u.User = url.UserPassword("robert", "hunter2") }),
+		"database "+at+" does not accept the user or the password; check them in its URL")
+	fails(t, with(func(u *url.URL) { u.Path = "/nothing" }), "does not exist; create it, or check its name")
+	fails(t, with(func(u *url.URL) { u.RawQuery = "default_transaction_read_only=on" }),
+		"database "+at+" cannot be written by this user")
+
+	execute(t, server, "CREATE TABLE threads (x int)")
+	fails(t, server, "database "+at+" holds tables of another program; give lorimer a database of its own")
+
+	newer := schema(t, server)
+	open(t, newer)
+	execute(t, newer, "UPDATE lorimer_schema SET version = 7")
+	fails(t, newer, "database "+at+" was written by a newer lorimer (schema 7, this one knows 1); use that one")
+}
+
+// The time of a lock is the database's: the clocks of those who share it differ.
+func TestTheDatabaseTellsTheTimeOfLocks(t *testing.T) {
+	where := schema(t, storetest.Postgres(t))
+	slow, err := store.Open(t.Context(), where, store.Options{Now: func() time.Time { return time.Unix(0, 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	right := open(t, where)
+	if err := slow.Create(t.Context(), "a", thread.Created{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := slow.Lock(t.Context(), "a", thread.Holder{Token: "slow"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := right.Lock(t.Context(), "a", thread.Holder{Token: "right"}, time.Hour); err == nil {
+		t.Error("the lock was taken from one whose clock is slow")
+	}
+}
