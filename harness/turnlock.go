@@ -93,24 +93,28 @@ func (h *hold) renew(ctx context.Context, until time.Time) {
 		}
 		start := time.Now()
 		err := h.again(ctx, until)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err == nil:
+		}
+		if err == nil {
 			until, pause = start.Add(lockTime), lockRenew
 			continue
 		}
 		h.forget()
-		switch {
-		case errors.Is(err, ErrLost), errors.Is(err, ErrBusy), errors.Is(err, ErrNotFound), !time.Now().Before(until):
+		if taken(err) || !time.Now().Before(until) {
 			h.log.Error().Err(err).Msg("the lock of the turn is lost")
 			h.lost()
 			return
-		default:
-			h.log.Warn().Err(err).Msg("the lock of the turn is not renewed")
-			pause = lockAgain
 		}
+		h.log.Warn().Err(err).Msg("the lock of the turn is not renewed")
+		pause = lockAgain
 	}
+}
+
+// taken reports whether a renewal failed with err because the place of the turn is
+// another's.
+func taken(err error) bool {
+	return errors.Is(err, ErrLost) || errors.Is(err, ErrBusy) || errors.Is(err, ErrNotFound)
 }
 
 // again renews the lock. Where the process has slept for longer than the lock holds,
