@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,10 @@ func (g progress) tell(e event.Event) {
 		fmt.Fprintln(g.p.Stderr, "lorimer:", e.Text)
 	case event.Retry:
 		fmt.Fprintf(g.p.Stderr, "lorimer: %s; trying again in %v\n", e.Reason, e.Wait.Round(100*time.Millisecond))
+	case event.Done:
+		if e.Replaced() && !e.Thought {
+			fmt.Fprintln(g.p.Stderr, "lorimer: the answer so far did not hold; it begins anew")
+		}
 	case event.ToolCall:
 		if e.Status == event.InProgress && e.Title != "" && isTerminalWriter(g.p.Stderr) {
 			fmt.Fprintln(g.p.Stderr, "·", e.Title)
@@ -121,11 +126,14 @@ type toolCall struct {
 
 // jsonOutput prints one object at the end.
 type jsonOutput struct {
-	out     io.Writer
-	summary summary
-	message string
+	out      io.Writer
+	summary  summary
+	messages []message // that hold
 	progress
 }
+
+// A message is a text of the model.
+type message struct{ id, text string }
 
 func (j *jsonOutput) begin(s *harness.Session) {
 	j.summary = summary{Session: s.ID(), ToolCalls: []toolCall{}}
@@ -135,10 +143,14 @@ func (j *jsonOutput) Emit(e event.Event) error {
 	j.tell(e)
 	switch e := e.(type) {
 	case event.Text:
-		if j.message != e.MessageID { // the answer is the last message
-			j.message, j.summary.Answer = e.MessageID, ""
+		if n := len(j.messages); n == 0 || j.messages[n-1].id != e.MessageID {
+			j.messages = append(j.messages, message{id: e.MessageID})
 		}
-		j.summary.Answer += e.Text
+		j.messages[len(j.messages)-1].text += e.Text
+	case event.Done:
+		if e.Replaced() {
+			j.messages = slices.DeleteFunc(j.messages, func(m message) bool { return m.id == e.MessageID })
+		}
 	case event.ToolCall:
 		j.call(e)
 	}
@@ -170,6 +182,9 @@ func (j *jsonOutput) call(e event.ToolCall) {
 }
 
 func (j *jsonOutput) end(o harness.Outcome, failed error) error {
+	if n := len(j.messages); n > 0 { // the answer is the last of them
+		j.summary.Answer = j.messages[n-1].text
+	}
 	j.summary.StopReason, j.summary.Usage = o.Stop, usageOf(o.Usage)
 	if failed != nil {
 		j.summary.Error = failed.Error()
@@ -197,6 +212,11 @@ func (s *streamOutput) Emit(e event.Event) error {
 		line["type"], line["messageId"], line["text"] = "text", e.MessageID, e.Text
 	case event.Thought:
 		line["type"], line["messageId"], line["text"] = "thought", e.MessageID, e.Text
+	case event.Done:
+		if !e.Replaced() {
+			return nil
+		}
+		line["type"], line["messageId"] = "replaced", e.MessageID
 	case event.ToolCall:
 		line["type"], line["toolCall"] = "tool_call", toolCall{e.ID, e.Name, e.Title, e.Status, e.Input}
 		if e.Text != "" {
