@@ -195,3 +195,22 @@ func TestC013CommandsOfRun(t *testing.T) {
 		t.Errorf("exit code %d with %q and %q, want the answer and the wait", code, r.out.String(), r.err.String())
 	}
 }
+
+// What did not hold is no answer of "lorimer run" (R-HARN-28).
+func TestRow213Run(t *testing.T) {
+	t.Parallel()
+	const script = `{"text": ["Hello ", "you"], "error": {"status": 0}}` + "\n" + `{"text": "Good day."}`
+	for _, tt := range []struct{ format, want, stderr string }{
+		{"text", "Hello you\n\nGood day.\n", "it begins anew"},
+		{"json", `"answer": "Good day."`, "it begins anew"},
+		{"stream-json", `{"messageId":"m3-1","type":"replaced"}` + "\n" + `{"messageId":"m3-2","text":"Good day.","type":"text"}`, ""},
+	} {
+		t.Run(tt.format, func(t *testing.T) {
+			t.Parallel()
+			r := oneShot(t, script, "--format", tt.format, "hello")
+			if code := r.code(); code != 0 || !strings.Contains(r.out.String(), tt.want) || !strings.Contains(r.err.String(), tt.stderr) {
+				t.Errorf("exit code %d with %q and %q, want %q and %q", code, r.out.String(), r.err.String(), tt.want, tt.stderr)
+			}
+		})
+	}
+}

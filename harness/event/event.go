@@ -66,6 +66,14 @@ type Done struct {
 	Meta      json.RawMessage
 }
 
+// Replaced reports whether the message did not hold.
+func (d Done) Replaced() bool {
+	var m struct {
+		Replaced bool `json:"replaced"`
+	}
+	return json.Unmarshal(d.Meta, &m) == nil && m.Replaced
+}
+
 // Status is the state of a tool call.
 type Status string
 
