@@ -2,14 +2,19 @@
 //
 // An [Engine] opens sessions. A prompt first takes a [Slot] of its [Session],
 // which fixes its place in the queue and its options, and then runs its turn:
-// freeze what the send depends on, compose the prompt, get the harness, store
-// the message, ask the model, run the tools that it calls, until it answers.
+// take the thread, freeze what the send depends on, compose the prompt, get the
+// harness, store the message, ask the model, run the tools that it calls, until
+// it answers.
+//
+// A thread outlives its sessions, and may be open in several, of one process or
+// of many. The lock of a turn sees to it that one of them answers at a time
+// (R-ACP-53); the next one reads what it has missed.
 //
 // A harness is a model set up for one thread together with the live
 // conversation. Its [Signature] says what it was built for; that a send's
-// differs is the only reason to build another (R-HARN-04). The conversation is a
-// fold over the log that the thread is, so that a new harness continues with
-// the same bytes as the old one would have.
+// differs is the only reason to build another while it lives (R-HARN-04). The
+// conversation is a fold over the log that the thread is, so that a new harness
+// continues with the same bytes as the old one would have.
 //
 // Three things hold however a turn ends. What has happened is in the log before
 // it is told to the watcher. Every call in the log has its result, and every call

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -213,5 +216,66 @@ func TestReplayEnds(t *testing.T) {
 	}
 	if err := s.Replay(t.Context(), rec); !errors.Is(err, harness.ErrNotFound) {
 		t.Errorf("replay of a deleted thread = %v, want ErrNotFound", err)
+	}
+}
+
+// BenchmarkReplay replays a thread of 1,000 entries: turns of a message, an answer
+// with two calls, their results and an answer.
+func BenchmarkReplay(b *testing.B) {
+	const entries = 1000
+	call := func(id string) thread.Part {
+		return thread.Part{Call: &thread.Call{ID: id, WireID: id, Name: "read", Args: `{"path": "main.go"}`}}
+	}
+	var bodies []thread.Body
+	for i := 0; len(bodies) < entries; i++ {
+		id := func(kind string) string { return fmt.Sprint(kind, i) }
+		result := func(call string) thread.Result {
+			return thread.Result{CallID: call, Text: strings.Repeat("a line of the file\n", 50), Shown: event.ToolCall{
+				ID: call, Name: "read", Title: "Read main.go", Status: event.Completed, Text: strings.Repeat("a line of the file\n", 50),
+			}}
+		}
+		bodies = append(bodies, thread.User{MessageID: id("u"), Blocks: []event.Block{{Text: "go on"}}, Sent: []thread.Part{{Text: "go on"}}},
+			thread.Assistant{Parts: []thread.Part{call(id("a")), call(id("b"))}}, result(id("a")), result(id("b")),
+			thread.Assistant{MessageID: id("m"), Parts: []thread.Part{{ID: id("m"), Text: strings.Repeat("some words ", 50)}}})
+	}
+	open := map[string]func() (harness.Threads, func() error, error){
+		"memory": func() (harness.Threads, func() error, error) {
+			return memory.New(nil), func() error { return nil }, nil
+		},
+		"sqlite": func() (harness.Threads, func() error, error) {
+			s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "threads.db"), store.Options{})
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, s.Close, nil
+		},
+	}
+	for _, name := range []string{"memory", "sqlite"} {
+		b.Run(name, func(b *testing.B) {
+			threads, end, err := open[name]()
+			if err != nil {
+				b.Fatal(err)
+			}
+			f := newFixture()
+			e := harness.New(harness.Options{Threads: threads, Settings: &f.settings})
+			s, err := e.Open(b.Context(), harness.Spec{FS: files{}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := threads.Append(b.Context(), s.ID(), "", bodies...); err != nil {
+				b.Fatal(err)
+			}
+			nobody := event.SinkFunc(func(event.Event) error { return nil })
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := s.Replay(b.Context(), nobody); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*entries)/b.Elapsed().Seconds(), "entries/s")
+			if err := end(); err != nil {
+				b.Error(err)
+			}
+		})
 	}
 }
