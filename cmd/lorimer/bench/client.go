@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -128,14 +129,30 @@ func (a *agent) close() (cpu time.Duration, err error) {
 	return a.cmd.ProcessState.UserTime() + a.cmd.ProcessState.SystemTime(), nil
 }
 
-// resident returns the resident memory of the agent in kilobytes.
-func (a *agent) resident() (int, error) {
+// memory returns a figure of /proc about the memory of the agent, in kilobytes:
+// VmRSS is what is resident, VmHWM the most that was.
+func (a *agent) memory(name string) (int, error) {
 	p, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	var kb int
-	_, rest, _ := bytes.Cut(p, []byte("VmRSS:"))
+	_, rest, _ := bytes.Cut(p, []byte(name+":"))
 	_, err = fmt.Sscan(string(rest), &kb)
 	return kb, err
+}
+
+// busy returns the processor time that the agent has used so far, which the
+// system counts in hundredths of a second.
+func (a *agent) busy() (time.Duration, error) {
+	p, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(p[bytes.LastIndexByte(p, ')')+1:])) // from the third on
+	var user, system int64
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		return 0, err
+	}
+	return time.Duration(user+system) * (time.Second / 100), nil
 }

@@ -9,8 +9,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -24,14 +22,14 @@ type figure struct {
 
 var figures = []figure{
 	{"size", "size of the stripped program, CGO off", size},
-	{"start", "start to the answer to initialize, beside the bare agent", start},
+	{"start", "start to the answer to initialize, beside the bare agent and a program without databases", start},
 	{"cancel", "prompt and cancel in one write, 300 times", cancelRace},
 	{"chunks", "processor time of a chunk in a turn of 2,000", chunks},
+	{"replay", "session/load of long threads, from a store that was closed", replay},
+	{"list", "session/list over 10,000 threads, page by page", list},
+	{"store", "processor time of a turn with its database, beside one with none", storeTurns},
 	{"memory", "resident memory after initialize and after one session", memory},
 }
-
-// built names the programs under measurement.
-type built struct{ dir, lorimer, bare string }
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -51,17 +49,9 @@ func run(names []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &built{dir: dir, lorimer: filepath.Join(dir, "lorimer"), bare: filepath.Join(dir, "bare")}
-	for path, pkg := range map[string]string{
-		b.lorimer: "github.com/lorimer-dev/lorimer/cmd/lorimer",
-		b.bare:    "github.com/lorimer-dev/lorimer/cmd/lorimer/bench/bare",
-	} {
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("building %s: %w", pkg, err)
-		}
+	b, err := build(dir)
+	if err != nil {
+		return err
 	}
 	for _, f := range figures {
 		if len(names) > 0 && !slices.Contains(names, f.name) {
@@ -83,12 +73,16 @@ func known() string {
 	return strings.Join(all, ", ")
 }
 
-// size prints the size of the program.
+// size prints the size of the program, and of one without its databases.
 func size(b *built) error {
-	fi, err := os.Stat(b.lorimer)
+	with, err := os.Stat(b.lorimer)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("  %.1f MB\n", float64(fi.Size())/1e6)
+	without, err := os.Stat(b.without)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  %.1f MB, %.1f MB of it for the databases\n", float64(with.Size())/1e6, float64(with.Size()-without.Size())/1e6)
 	return nil
 }

@@ -12,19 +12,25 @@ import (
 
 // scripted starts lorimer on a script model whose answers have n chunks each.
 func scripted(b *built, n int) (*agent, error) {
+	model, err := script(b, n)
+	if err != nil {
+		return nil, err
+	}
+	return launch(b, b.lorimer, "acp", "--model", model)
+}
+
+// script returns the name of a script model whose answers have n chunks each.
+func script(b *built, n int) (string, error) {
 	text := make([]string, n)
 	for i := range text {
 		text[i] = fmt.Sprintf("word %d ", i)
 	}
 	line, err := json.Marshal(map[string]any{"text": text, "repeat": true})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	f := filepath.Join(b.dir, fmt.Sprintf("script-%d.jsonl", n))
-	if err := os.WriteFile(f, append(line, '\n'), 0o600); err != nil {
-		return nil, err
-	}
-	return launch(b, b.lorimer, "acp", "--model", "script:"+f)
+	return "script:" + f, os.WriteFile(f, append(line, '\n'), 0o600)
 }
 
 // cancelRace writes a prompt and its cancel in one write and counts the answers.
@@ -113,7 +119,7 @@ func memory(b *built) error {
 	if err := a.call("initialize", initParams, nil, nil); err != nil {
 		return err
 	}
-	before, err := a.resident()
+	before, err := a.memory("VmRSS")
 	if err != nil {
 		return err
 	}
@@ -121,14 +127,14 @@ func memory(b *built) error {
 	if err := a.call("session/new", map[string]any{"cwd": a.cmd.Dir, "mcpServers": []any{}}, &s, nil); err != nil {
 		return err
 	}
-	session, err := a.resident()
+	session, err := a.memory("VmRSS")
 	if err != nil {
 		return err
 	}
 	if err := a.call("session/prompt", promptParams(s.SessionID, strings.Repeat("x", 100)), nil, nil); err != nil {
 		return err
 	}
-	turn, err := a.resident()
+	turn, err := a.memory("VmRSS")
 	if err != nil {
 		return err
 	}
