@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
 // said returns the messages of the model in a session so far, in order, each
@@ -212,5 +214,43 @@ func TestRow213Run(t *testing.T) {
 				t.Errorf("exit code %d with %q and %q, want %q and %q", code, r.out.String(), r.err.String(), tt.want, tt.stderr)
 			}
 		})
+	}
+}
+
+// C110, C118: the same with the streams of providers, however they break.
+func TestRow213Providers(t *testing.T) {
+	t.Parallel()
+	begun := func(r modeltest.Reply) modeltest.Reply {
+		r.Think, r.Text = []string{"Hm."}, []string{"Hello ", "wo"}
+		r.Tools = []modeltest.Tool{{Name: "bash", Args: `{"command": "touch ran"}`}}
+		return r
+	}
+	for name, broken := range map[string]modeltest.Reply{
+		"connection lost":          begun(modeltest.Reply{Cut: true}),
+		"stream without an end":    begun(modeltest.Reply{EOF: true}),
+		"overloaded in the stream": begun(modeltest.Reply{Code: "overloaded_error", Error: "Overloaded"}),
+		"nothing in the stream":    {},
+	} {
+		for _, provider := range []string{"openai", "anthropic"} {
+			t.Run(name+" at "+provider, func(t *testing.T) {
+				t.Parallel()
+				m := modeltest.New(t, broken, modeltest.Reply{Think: []string{"Hm."}, Text: []string{"Hello world."}}, modeltest.Reply{Text: []string{"fine"}})
+				e := newEditor(t)
+				e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
+					"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic()}
+				e.acp("--mode", "auto", "--model", provider+"/"+modeltest.ModelID)
+				s := e.open(nil)
+				e.prompt(s, "go")
+				if diff := cmp.Diff([]string{"thought Hm.", "text Hello world."}, e.said(s)); diff != "" {
+					t.Errorf("messages (-want +got):\n%s", diff)
+				}
+				e.prompt(s, "and now")
+				if got, rejected := len(e.requests(s)), m.Rejected(); got != 3 || len(rejected) > 0 {
+					t.Errorf("%d requests, rejected: %q, want 3 and none", got, rejected)
+				}
+				e.absent("ran")
+				checkCalls(e, s)
+			})
+		}
 	}
 }
