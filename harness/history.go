@@ -67,14 +67,17 @@ func (t *turn) recall(ctx context.Context) error {
 }
 
 // build sets the model up and reads the conversation that it continues
-// (R-HARN-07).
+// (R-HARN-07). Its error is the cause of ctx once that has ended.
 func (t *turn) build(ctx context.Context) (*harness, error) {
-	m, err := t.snap.Open(ctx)
-	if err != nil {
-		return nil, err
+	h := &harness{conv: new(thread.Conversation)}
+	var err error
+	if h.model, err = t.snap.Open(ctx); err == nil {
+		err = t.catchUp(ctx, h.conv)
 	}
-	h := &harness{model: m, conv: new(thread.Conversation)}
-	return h, t.catchUp(ctx, h.conv)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return h, err
 }
 
 // catchUp continues a conversation with what is stored after it.

@@ -69,6 +69,42 @@ func TestOneTurnOfAThreadAtATime(t *testing.T) { // R-ACP-53
 	})
 }
 
+func TestTwoSessionsOfAThread(t *testing.T) { // R-ACP-53, R-HARN-01
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.script.steps = []step{says("one"), says("two"), says("three")}
+		s := f.open(t)
+		other := f.load(t, s.ID(), func(sp *harness.Spec) { sp.FS = files{} })
+		ask(t, s, "first")
+		ask(t, other, "second")
+		if got := f.traces[1].Harness; got != "reused" {
+			t.Errorf("harness of the second session = %q, want that of the first", got)
+		}
+
+		open := f.settings.open
+		f.settings.model.KeyDigest = "another"
+		f.settings.open = func(ctx context.Context) (model.Streamer, error) {
+			select {
+			case <-time.After(time.Second):
+				return open(ctx)
+			case <-ctx.Done():
+				return nil, &model.Error{Kind: model.Canceled, Provider: "p", Err: ctx.Err()}
+			}
+		}
+		rec := &recorder{}
+		ends := begun(t, s, t.Context(), rec)
+		if err := other.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if end := <-ends; end.err != nil || rec.text() != "three" {
+			t.Errorf("a turn whose harness was built while another session ended: %+v, %q", end, rec.text())
+		}
+		if got := len(f.script.requests()[2].Messages); got != 5 {
+			t.Errorf("its request has %d messages, want 5", got)
+		}
+	})
+}
+
 func TestTurnReadsWhatOthersAnswered(t *testing.T) { // R-ACP-53, R-HARN-14
 	f := newFixture(toolstest.Echo("look"))
 	f.script.steps = []step{wants(want{"w", "look", "{}"}), says("one"), says("three")}
