@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 )
 
 // wreckScript is a turn with thoughts, text, calls that ask and calls that do not,
@@ -23,9 +25,6 @@ const wreckScript = `{"think": ["hm ", "so"], "text": ["first ", "a file"], "del
 {"think": ["hm"], "tools": [{"name": "read", "args": {"path": "one.txt"}}, {"name": "bash", "args": {"command": "cat missing"}}]}
 {"text": ["all ", "is ", "well"], "delay_ms": 1, "usage": {"input": 10, "output": 5}}
 `
-
-// afterwards is the turn after a wreck.
-const afterwards = `{"text": "I look", "tools": [{"name": "glob", "args": {"pattern": "*"}}]}` + "\n" + always
 
 // Row 188 (R-ACP-50, R-ACP-52, R-ACP-53): a process that is killed at any instant
 // of a turn loses nothing that it has told. Another one loads the session with at
@@ -46,42 +45,69 @@ func TestRow188Killed(t *testing.T) {
 		}
 	}
 	t.Logf("LORIMER_SEED=%d", seed)
-	const docks = 4 // each has a state directory, in which the wrecks gather
+	const docks = 4 // on SQLite: each has a database, in which the wrecks gather
 	for d := range docks {
-		t.Run(fmt.Sprint("dock ", d), func(t *testing.T) {
+		t.Run(fmt.Sprint("SQLite ", d), func(t *testing.T) {
 			t.Parallel()
-			dock := &dock{state: t.TempDir(), random: rand.New(rand.NewPCG(seed, uint64(d)))}
-			dock.rehearse(t)
-			for i := range points / docks {
-				t.Run(fmt.Sprint(i), dock.wreck)
-			}
-			dock.inventory(t)
+			wreckAll(t, filepath.Join(t.TempDir(), "threads.db"), rand.New(rand.NewPCG(seed, uint64(d))), points/docks)
 		})
 	}
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		wreckAll(t, storetest.Postgres(t), rand.New(rand.NewPCG(seed, docks)), points/docks/2)
+	})
 }
 
-// A dock is a state directory and the sessions that were left in it.
+// wreckAll kills n agents that share a database.
+func wreckAll(t *testing.T, database string, random *rand.Rand, n int) {
+	t.Helper()
+	// The server refuses a request in which a call lacks its result, or the other
+	// way round.
+	d := &dock{database: database, random: random, model: modeltest.New(t,
+		modeltest.Reply{Match: "next", Tools: []modeltest.Tool{{Name: "glob", Args: `{"pattern": "*"}`}}, Repeat: -1},
+		modeltest.Reply{Text: []string{"fine"}, Repeat: -1},
+	)}
+	d.rehearse(t)
+	for i := range n {
+		t.Run(fmt.Sprint(i), d.wreck)
+	}
+	d.inventory(t)
+}
+
+// A dock is a database and the sessions that were left in it.
 type dock struct {
-	state    string
+	database string
+	model    *modeltest.Server // of those who come after a wreck
 	random   *rand.Rand
 	frames   int           // that a whole turn brings
 	span     time.Duration // that it takes
 	sessions []string
 }
 
-// board starts an agent on the state directory with a script, which lies in the
-// home of owner: a session remembers its model by that path.
-func (d *dock) board(e, owner *editor, script string) {
+// sink starts an agent that is to have the turn of wreckScript.
+func (d *dock) sink(e *editor) {
 	e.t.Helper()
-	e.acp("--state", d.state, "--model", "script:"+owner.file("script.jsonl", script))
+	e.keeps(d.database, "--model", "script:"+e.file("script.jsonl", wreckScript))
+}
+
+// salvage starts an agent that comes after e, with the model of either protocol.
+func (d *dock) salvage(e *editor) (next *editor, model string) {
+	e.t.Helper()
+	next = e.another()
+	next.env = []string{
+		"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + d.model.OpenAI(),
+		"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + d.model.Anthropic(),
+	}
+	model = []string{"openai/", "anthropic/"}[d.random.IntN(2)] + modeltest.ModelID
+	return next.keeps(d.database, "--model", model), model
 }
 
 // rehearse measures a turn that nobody disturbs.
 func (d *dock) rehearse(t *testing.T) {
 	e := newEditor(t)
 	e.allow("allow_once")
-	d.board(e, e, wreckScript)
-	s := e.open(nil)
+	d.sink(e)
+	s := e.session()
 	before, began := len(e.heard()), time.Now()
 	if stop := e.prompt(s, "go"); stop != "end_turn" {
 		t.Fatalf("stop reason of the rehearsal = %s, want end_turn", stop)
@@ -98,18 +124,15 @@ func (d *dock) wreck(t *testing.T) {
 	if !silent {
 		e.allow("allow_once")
 	}
-	d.board(e, e, wreckScript)
-	s := e.open(nil)
+	d.sink(e)
+	s := e.session()
 	d.sessions = append(d.sessions, s)
 	d.sail(e, s, silent)
 	e.cmd.Process.Kill() // an agent that has ended has been killed too late, which is an instant as well
 	e.leave()
 	live := e.record(s, len(e.heard()))
 
-	next := e.another()
-	next.allow("allow_once")
-	d.board(next, e, afterwards)
-	next.call("initialize", object{"protocolVersion": 1}, nil)
+	next, model := d.salvage(e)
 	replay := next.load(s)
 	checkReplay(t, live, replay)
 	if len(live.order) > 0 && !slices.Equal(replay.said, []string{"go"}) {
@@ -120,6 +143,7 @@ func (d *dock) wreck(t *testing.T) {
 			t.Errorf("%s was written, and no call of the replay names it (R-ACP-50)", name)
 		}
 	}
+	next.choose(s, "model", model) // the session remembers the script
 	if stop := next.prompt(s, "next"); stop != "end_turn" {
 		t.Errorf("stop reason of the next prompt = %s, want end_turn", stop)
 	}
@@ -159,9 +183,7 @@ func (r *record) touched(name string) bool {
 
 // inventory checks that no session was lost.
 func (d *dock) inventory(t *testing.T) {
-	e := newEditor(t)
-	d.board(e, e, always)
-	e.call("initialize", object{"protocolVersion": 1}, nil)
+	e, _ := d.salvage(newEditor(t))
 	listed := e.list(object{})
 	for _, s := range d.sessions {
 		if !slices.Contains(listed, s) {
