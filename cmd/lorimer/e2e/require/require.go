@@ -18,7 +18,8 @@ import (
 // Variable is the environment variable that lists what must be there.
 const Variable = "LORIMER_REQUIRE"
 
-// NPM is the kind of the packages that `npm ci` installs in cmd/lorimer/e2e.
+// NPM is the kind of the packages that `npm ci` installs in cmd/lorimer/e2e. The
+// kind postgres is that of harness/store/storetest.
 const NPM = "npm"
 
 // Peer returns path if there is a file or folder of that name. If there is none
