@@ -535,3 +535,47 @@ func TestC125RebuildKeepsResultsAndPictures(t *testing.T) {
 		}
 	}
 }
+
+// Row 210 (R-HARN-11, R-HARN-13): a harness that nobody uses is dropped, but not
+// while a turn runs, and the next send builds it again from the same history. One
+// that is used in time is used again. What the model is sent is the same.
+func TestRow210IdleHarness(t *testing.T) {
+	t.Parallel()
+	requests := map[string][]requestLine{}
+	for _, tt := range []struct {
+		idle string
+		next turnLine // of each turn but the first
+	}{
+		{"1h", turnLine{Harness: "reused"}},
+		{"1ms", turnLine{Harness: "rebuilt", Changed: []string{"idle"}}},
+	} {
+		e := newEditor(t)
+		e.file(configFile, "[harness]\nidle = \""+tt.idle+"\"\n")
+		e.acp("--model", "script:"+e.file("script.jsonl", strings.Repeat(steps(bash("echo $((40+2))"))+"\n", 3)), "--mode", "auto", "--clock", "2026-11-30T09:15:00Z")
+		e.call("initialize", object{"protocolVersion": 1}, nil)
+		const s = "s" // the same in both, like all that the model is sent
+		e.call("session/new", object{"cwd": e.cwd, "_meta": namespaced("sessionId", s)}, nil)
+		for _, text := range []string{"one", "two", "three"} {
+			e.prompt(s, text)
+			e.prints("version") // takes longer than a harness is kept, as the command did
+		}
+		for i, l := range e.turns(s) {
+			want := tt.next
+			if i == 0 {
+				want = turnLine{Harness: "built"}
+			}
+			want.Session, want.Signature = s, l.Signature
+			if diff := cmp.Diff(want, l); diff != "" {
+				t.Errorf("turn %d with the limit %s (-want +got):\n%s", i+1, tt.idle, diff)
+			}
+		}
+		for _, r := range e.requests(s) {
+			r.System = strings.ReplaceAll(r.System, e.cwd, "DIR")
+			r.Signature = ""
+			requests[tt.idle] = append(requests[tt.idle], r)
+		}
+	}
+	if diff := cmp.Diff(requests["1h"], requests["1ms"]); diff != "" || len(requests["1h"]) != 6 {
+		t.Errorf("the requests of a harness that was kept and of one that was not (-kept +not):\n%s", diff)
+	}
+}

@@ -120,38 +120,6 @@ func TestRow213Repeats(t *testing.T) {
 	}
 }
 
-// Row 210 (R-HARN-11, R-HARN-13): a harness that nobody uses is dropped, and the
-// next send builds it again from the same history.
-func TestRow210IdleHarness(t *testing.T) {
-	t.Parallel()
-	e := newEditor(t)
-	e.file(configFile, "[harness]\nidle = \"1ms\"\n")
-	e.acp("--model", "script:"+e.file("script.jsonl", `{"text": "fine", "repeat": true}`))
-	s := e.open(nil)
-	for _, text := range []string{"one", "two", "three"} {
-		e.prompt(s, text)
-		if _, err := e.run("version"); err != nil { // which takes longer than a harness is kept
-			t.Fatal(err)
-		}
-	}
-	for i, l := range e.turns(s) {
-		want := turnLine{Session: s, Harness: "rebuilt", Changed: []string{"idle"}, Signature: l.Signature}
-		if i == 0 {
-			want.Harness, want.Changed = "built", nil
-		}
-		if diff := cmp.Diff(want, l); diff != "" {
-			t.Errorf("turn %d (-want +got):\n%s", i+1, diff)
-		}
-	}
-	requests := e.requests(s)
-	for i := 1; i < len(requests); i++ {
-		earlier, later := requests[i-1].Messages, requests[i].Messages
-		if diff := cmp.Diff(earlier, later[:len(earlier)]); diff != "" {
-			t.Errorf("request %d does not begin with the one before it (-before +request):\n%s", i+1, diff)
-		}
-	}
-}
-
 // R-ACP-14, R-ACP-29, C013: the commands are told and run, those that need no
 // model without one.
 func TestC013Commands(t *testing.T) {
