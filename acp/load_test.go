@@ -428,3 +428,34 @@ func TestSessionOfAnotherProcess(t *testing.T) {
 		}
 	})
 }
+
+// C053: a message that the client has not named can be forked at, by the id that
+// the answer to its prompt has. A replay tells it under the same.
+func TestForkAtAnsweredMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := acptest.Open(t, rig{model: `{"text":"x","repeat":true}`}.serve(t))
+		dir := t.TempDir()
+		e.Say(initialize, newSession("s", dir), promptLine(1, "s", "first"), promptLine(2, "s", "second"))
+		var r struct {
+			Meta map[string]struct{ MessageID string } `json:"_meta"`
+		}
+		if err := json.Unmarshal(acptest.Answer(t, acptest.Messages(t, e.Hear()), "2").Result, &r); err != nil {
+			t.Fatal(err)
+		}
+		id := r.Meta["lorimer.dev"].MessageID
+		e.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/fork","params":{"sessionId":"s","cwd":%q,"_meta":{"lorimer.dev":{"sessionId":"f","messageId":%q}}}}`, dir, id))
+		if m := acptest.Answer(t, acptest.Messages(t, e.Hear()), "3"); id == "" || m.Error != nil {
+			t.Fatalf("fork at %q: %+v", id, m.Error)
+		}
+		replayed := func(session string) string {
+			e.Say(strings.Replace(loadLine(4, dir), `"s"`, fmt.Sprintf("%q", session), 1))
+			return strings.Join(e.Hear(), "\n")
+		}
+		if told := replayed("s"); !strings.Contains(told, fmt.Sprintf(`"user_message_chunk","messageId":%q,"content":{"type":"text","text":"second"}`, id)) {
+			t.Errorf("the replay has no message %q: %s", id, told)
+		}
+		if told := replayed("f"); !strings.Contains(told, `"first"`) || strings.Contains(told, `"second"`) {
+			t.Errorf("the fork tells %s, want the first message alone", told)
+		}
+	})
+}

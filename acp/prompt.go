@@ -7,6 +7,7 @@ import (
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
+	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness"
 )
@@ -74,12 +75,21 @@ func (s *session) run(ctx context.Context, t *turn, in harness.Input) (any, erro
 	}
 	out, err := s.tell(ctx, slot, in)
 	if ctx.Err() != nil {
-		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
-	}
-	if err != nil {
+		out.Stop = harness.Cancelled
+	} else if err != nil {
 		return nil, err
 	}
-	return acpsdk.PromptResponse{StopReason: acpsdk.StopReason(out.Stop)}, nil
+	return promptResponse(out), nil
+}
+
+// promptResponse tells how a turn ended, and the id of the user's message, since
+// a client that named none could not fork at it otherwise (C053).
+func promptResponse(out harness.Outcome) acpsdk.PromptResponse {
+	r := acpsdk.PromptResponse{StopReason: acpsdk.StopReason(out.Stop)}
+	if out.MessageID != "" {
+		r.Meta = map[string]any{v1.Namespace: map[string]any{"messageId": out.MessageID}}
+	}
+	return r
 }
 
 // tell runs a turn and tells the client of it. When it returns, by a panic too,
@@ -148,7 +158,7 @@ func (a *answer) wait(ctx context.Context) (any, error) {
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonCancelled}, nil
+		return promptResponse(harness.Outcome{Stop: harness.Cancelled}), nil
 	}
 	return a.result, a.err
 }

@@ -180,9 +180,10 @@ type Input struct {
 
 // An Outcome is how a turn ended. A cancelled turn is an outcome, not an error.
 type Outcome struct {
-	Stop    Stop
-	Usage   model.Usage // of all requests of the turn
-	Unasked int         // calls refused because there was nobody to ask (R-CMD-11)
+	Stop      Stop
+	MessageID string      // of the user's message that was answered; "" if nothing of the turn was stored
+	Usage     model.Usage // of all requests of the turn
+	Unasked   int         // calls refused because there was nobody to ask (R-CMD-11)
 }
 
 // Stop is why a turn ended; the values are ACP's stop reasons (R-ACP-27).

@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -273,6 +274,40 @@ func TestForkIsShownAlike(t *testing.T) {
 	for _, at := range []string{"", last} {
 		if diff := show(replayed(t, f.fork(t, s.ID(), at))).differs(show(live)); diff != "" {
 			t.Errorf("fork at %q (-thread +copy):\n%s", at, diff)
+		}
+	}
+}
+
+// C053: the outcome of a turn names the message of the user, where the thread has
+// one to fork at.
+func TestOutcomeNamesTheMessage(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{says("one"), says("two")}
+	s := f.open(t)
+	tests := []struct {
+		name, id, text string
+		ended          bool // before the turn begins
+		want           string
+	}{
+		{"named by the client", "u1", "x", false, "u1"},
+		{"answered anew", "u2", "/retry", false, "u1"},
+		{"a command that stores nothing", "u3", "/help", false, ""},
+		{"cancelled while it waits", "u4", "x", true, ""},
+	}
+	for _, tt := range tests {
+		slot, err := s.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if tt.ended {
+			cancel()
+		}
+		in := harness.Input{MessageID: tt.id, Blocks: []event.Block{{Text: tt.text}}}
+		out, err := slot.Prompt(ctx, in, &recorder{})
+		cancel()
+		if err != nil || out.MessageID != tt.want {
+			t.Errorf("%s: the outcome is of message %q (%v), want %q", tt.name, out.MessageID, err, tt.want)
 		}
 	}
 }

@@ -148,6 +148,15 @@ func (t *turn) unstored(ctx context.Context, err error) {
 	}
 }
 
+// stored returns the id of the user's message once the thread has it, or has that
+// it is answered anew; "" before that.
+func (t *turn) stored() string {
+	if t.seq == 0 {
+		return ""
+	}
+	return t.in.MessageID
+}
+
 // opens reports whether b is the first entry of a turn.
 func opens(b thread.Body) bool {
 	switch b.(type) {

@@ -88,7 +88,7 @@ func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome,
 	}
 	defer func() { sl.s.e.pool.release(t.lease) }()
 	stop, err := run(ctx, t)
-	out := Outcome{Stop: stop, Usage: t.usage, Unasked: t.unasked}
+	out := Outcome{Stop: stop, MessageID: t.stored(), Usage: t.usage, Unasked: t.unasked}
 	if ctx.Err() != nil {
 		out.Stop, err = Cancelled, nil
 	}

@@ -22,7 +22,7 @@ const (
 
 // What differs between runs that say the same.
 var (
-	madeUp = regexp.MustCompile(`notice-[A-Z2-7]{26}`) // ids
+	madeUp = regexp.MustCompile(`\b(notice|u)-[A-Za-z2-7]{26}\b`) // ids
 	chunk  = regexp.MustCompile(`^(.*_chunk","messageId":"[^"]*","content":\{"type":"text","text":")(.+)("\}\}\}\})$`)
 )
 
@@ -51,7 +51,7 @@ func settle(heard []string, dir string) string {
 		head, text, tail = m[1], text+m[2], m[3]
 	}
 	flush()
-	return madeUp.ReplaceAllString(strings.ReplaceAll(b.String(), dir, "$DIR"), "notice-N")
+	return madeUp.ReplaceAllString(strings.ReplaceAll(b.String(), dir, "$DIR"), "$1-N")
 }
 
 // Transcript plays a file of sections "client" and "agent" and compares what the
