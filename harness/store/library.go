@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/store/internal/cursor"
@@ -19,22 +20,27 @@ func (s *Store) Info(ctx context.Context, id string) (info thread.Info, err erro
 	return info, err
 }
 
-// info reads the row of a thread, which stays as it is until the end of the
-// transaction if mode says so.
+// info reads what the row of a thread says.
 func (t tx) info(ctx context.Context, id, mode string) (thread.Info, error) {
+	data, err := t.row(ctx, id, mode)
+	if err != nil {
+		return thread.Info{}, err
+	}
+	return readInfo(id, data)
+}
+
+// row reads the row of a thread, which stays as it is until the end of the
+// transaction if mode, UPDATE or SHARE, says so.
+func (t tx) row(ctx context.Context, id, mode string) (info []byte, err error) {
 	query := "SELECT info FROM threads WHERE id = $1"
 	if mode != "" {
 		query += t.d.lock(mode)
 	}
-	var data []byte
-	found, err := t.get(ctx, query, []any{id}, &data)
-	if err != nil {
-		return thread.Info{}, err
+	found, err := t.get(ctx, query, []any{id}, &info)
+	if err == nil && !found {
+		err = fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
 	}
-	if !found {
-		return thread.Info{}, fmt.Errorf("thread %s: %w", id, harness.ErrNotFound)
-	}
-	return readInfo(id, data)
+	return info, err
 }
 
 func readInfo(id string, data []byte) (thread.Info, error) {
@@ -102,15 +108,16 @@ func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, erro
 			if err := row(&r.seq, &r.time, &r.kind, &r.body, &id, &data); err != nil {
 				return err
 			}
-			e, err := r.entry(id)
-			if err != nil {
-				return err
-			}
 			info, err := readInfo(id, data)
 			if err != nil {
 				return err
 			}
-			hits = append(hits, query.Hit(info, e))
+			// The kinds of what is searched are the roles.
+			hit := thread.Hit{Thread: info, Seq: r.seq, Time: time.UnixMicro(r.time).UTC(), Role: r.kind}
+			if e, err := r.entry(id); err == nil { // a damaged one is found, but not shown
+				hit = query.Hit(info, e)
+			}
+			hits = append(hits, hit)
 			return nil
 		})
 	})
@@ -123,7 +130,7 @@ func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, erro
 // Copy makes a thread from a part of another.
 func (s *Store) Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error {
 	return s.change(ctx, func(t tx) error {
-		if _, err := t.info(ctx, from, "SHARE"); err != nil {
+		if _, err := t.row(ctx, from, "SHARE"); err != nil {
 			return err
 		}
 		l, now := newLog(t, id), s.time()
@@ -184,10 +191,10 @@ func (s *Store) Restore(ctx context.Context, id string, entries []thread.Entry) 
 	})
 }
 
-// Delete deletes a thread.
+// Delete deletes a thread, also one that is damaged.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.change(ctx, func(t tx) error {
-		if _, err := openLog(ctx, t, id); err != nil {
+		if _, err := t.row(ctx, id, "UPDATE"); err != nil {
 			return err
 		}
 		if err := s.free(ctx, t, id, ""); err != nil {

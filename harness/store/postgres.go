@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ const (
 	migrationLock  = 0x4c6f7269 // key of the advisory lock
 	connectTimeout = 10 * time.Second
 	maxConns       = 4
+	maxIdle        = 5 * time.Minute
 )
 
 // postgres is the dialect of PostgreSQL.
@@ -58,6 +60,7 @@ func dialPostgres(url string) (*sql.DB, *postgres, error) {
 	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(maxConns)
+	db.SetConnMaxIdleTime(maxIdle) // a team's editors stay open all day
 	return db, d, nil
 }
 
@@ -158,6 +161,9 @@ func (d *postgres) explain(err error) error {
 	fail := func(what string) error { return &fault{"database " + d.where + " " + what, nil} }
 	answer, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+			return fail("has a certificate that is not trusted; check sslmode and sslrootcert in its URL")
+		}
 		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 			return fail("cannot be reached; start it, or check host, port and network")
 		}

@@ -55,7 +55,8 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, dialect, error) {
 	return db, d, nil
 }
 
-// prepare makes the file, for its owner alone.
+// prepare makes the file, for its owner alone, and follows a link to it: the
+// files beside it are beside its end.
 func (d *sqlite) prepare() error {
 	dir := filepath.Dir(d.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -69,6 +70,12 @@ func (d *sqlite) prepare() error {
 		return err
 	}
 	defer f.Close()
+	if d.path, err = filepath.EvalSymlinks(d.path); err != nil {
+		return err
+	}
+	if err := checkPrivate(filepath.Dir(d.path)); err != nil {
+		return err
+	}
 	info, err := f.Stat()
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return err
@@ -194,10 +201,14 @@ func (*sqlite) page(id string, after, last int64) (string, []any) {
 		[]any{id, after, last, pageRows}
 }
 
+// search sorts what it finds before it reads a body.
 func (*sqlite) search() string {
-	return "SELECT e.seq, e.time, e.kind, e.body, t.id, t.info FROM words" +
+	return "SELECT e.seq, e.time, e.kind, e.body, t.id, t.info FROM (" +
+		"SELECT e.id, words.rank AS rank FROM words" +
 		" JOIN entries e ON e.id = words.rowid JOIN threads t ON t.id = e.thread" +
-		" WHERE words MATCH $1 AND ($2 = '' OR t.cwd = $2) ORDER BY words.rank, e.time DESC, e.id DESC LIMIT $3"
+		" WHERE words MATCH $1 AND ($2 = '' OR t.cwd = $2) ORDER BY words.rank, e.time DESC, e.id DESC LIMIT $3" +
+		") AS best JOIN entries e ON e.id = best.id JOIN threads t ON t.id = e.thread" +
+		" ORDER BY best.rank, e.time DESC, e.id DESC"
 }
 
 // match returns "a b" "c" * for the phrases [a b] [c]. Words have no signs in

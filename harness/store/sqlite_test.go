@@ -96,6 +96,20 @@ func TestFilesAreOfTheirOwnerAlone(t *testing.T) {
 	}
 }
 
+func TestALinkIsFollowed(t *testing.T) {
+	end := filepath.Join(t.TempDir(), "end.db")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(end, link); err != nil {
+		t.Fatal(err)
+	}
+	open(t, link)
+	for _, name := range []string{end, end + "-wal", end + "-shm"} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: mode %v (%v), want -rw-------", name, info, err)
+		}
+	}
+}
+
 func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	shared := t.TempDir()
 	if err := os.Chmod(shared, 0o777|fs.ModeSticky); err != nil {
@@ -236,11 +250,32 @@ func TestADamagedEntryIsNamed(t *testing.T) {
 			t.Errorf("read up to %d: error = %v, want %s", last, err, want)
 		}
 	}
+	change(t, path, "INSERT INTO words (rowid, text) SELECT id, 'apple' FROM entries WHERE seq = 100")
+	hits, err := s.Search(t.Context(), thread.Search{Words: "apple"})
+	if err != nil || len(hits) != 1 || hits[0].Seq != 100 {
+		t.Errorf("hits %+v (%v), want the damaged entry", hits, err)
+	}
 	if err := s.Copy(t.Context(), "a", 99, "b", thread.Created{}); err != nil {
 		t.Errorf("what comes before it cannot be forked: %v", err)
 	}
 	if _, ok := errors.AsType[*thread.KindError](s.Read(t.Context(), "a", 149, func(thread.Entry) error { return nil })); !ok {
 		t.Error("an unknown kind is no KindError")
+	}
+}
+
+func TestADamagedThreadCanBeDeleted(t *testing.T) {
+	path := filled(t)
+	change(t, path, "UPDATE threads SET info = '{'")
+	s := open(t, path)
+	const want = "session a is damaged: "
+	if _, err := s.List(t.Context(), thread.Query{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("List: error = %v, want %s", err, want)
+	}
+	if err := s.Delete(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := s.List(t.Context(), thread.Query{}); err != nil || len(page.Threads) != 0 {
+		t.Errorf("List() = %+v, %v; want nothing", page, err)
 	}
 }
 

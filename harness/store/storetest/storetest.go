@@ -211,7 +211,11 @@ func testBodies(t *testing.T, s harness.Threads) {
 
 func testTexts(t *testing.T, s harness.Threads) {
 	large := strings.Repeat("a line of a large file\n", 5<<20/23)
-	texts := []string{"", "\x00", "a\x00b", "\xff\xfe", "half \xe4", "\u2028 \u202e </script> \\ \" '", "\ufeff", "😀", large}
+	var hashes strings.Builder // many long words, no two alike
+	for i := range 20000 {
+		fmt.Fprintf(&hashes, "%064x\n", i)
+	}
+	texts := []string{hashes.String(), "", "\x00", "a\x00b", "\xff\xfe", "half \xe4", "\u2028 \u202e </script> \\ \" '", "\ufeff", "😀", large}
 	create(t, s, "a", thread.Created{Cwd: "/dir\xff"})
 	for _, text := range texts {
 		add(t, s, "a",

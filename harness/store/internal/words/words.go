@@ -18,9 +18,12 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
+// What is searched of a text. A tsvector tells hardly more places apart, and takes
+// no more than a megabyte.
 const (
-	maxWords  = 16000 // of a text that are searched; a tsvector tells no more places apart
-	maxLetter = 64    // characters of a word; longer ones are data
+	maxWords  = 16000
+	maxBytes  = 512 << 10 // of the words, folded
+	maxLetter = 64        // characters of a word; longer ones are data
 )
 
 // A Word is a word of a text: Text is its folded form, Start and End the bytes
@@ -30,11 +33,12 @@ type Word struct {
 	Start, End int
 }
 
-// Of returns the words of s, without those after the first 16,000.
+// Of returns the words of s, without those after the first 16,000, or after half a
+// megabyte of words.
 func Of(s string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
-		count := 0
-		for at := 0; at < len(s) && count < maxWords; {
+		count, size := 0, 0
+		for at := 0; at < len(s) && count < maxWords && size < maxBytes; {
 			start := at
 			var end int
 			end, at = next(s, at)
@@ -46,6 +50,7 @@ func Of(s string) iter.Seq[Word] {
 				continue
 			}
 			count++
+			size += len(text)
 			if !yield(Word{text, start, end}) {
 				return
 			}

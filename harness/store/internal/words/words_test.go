@@ -45,12 +45,14 @@ func TestOf(t *testing.T) {
 }
 
 func TestOfEnds(t *testing.T) {
-	count := 0
-	for range words.Of(strings.Repeat("a ", 20000)) {
-		count++
-	}
-	if count != 16000 {
-		t.Errorf("%d words, want 16000", count)
+	for word, want := range map[string]int{"a ": 16000, strings.Repeat("f", 64) + " ": 8192} {
+		got := 0
+		for range words.Of(strings.Repeat(word, 20000)) {
+			got++
+		}
+		if got != want {
+			t.Errorf("%d words %q, want %d", got, word, want)
+		}
 	}
 }
 
