@@ -36,10 +36,11 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// wiretap runs a command and appends what passes through its standard input and
-// output to a log, a [wirecheck.Line] a line. It returns the exit code.
-func wiretap(log string, command []string) int {
-	f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+// wiretap runs a command and writes what passes through its standard input and
+// output to a new file in the folder, a [wirecheck.Line] a line. It returns the
+// exit code.
+func wiretap(folder string, command []string) int {
+	f, err := os.CreateTemp(folder, "*.jsonl")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "wiretap:", err)
 		return 1
@@ -107,13 +108,13 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// A peer is an installed client and the log of what it says to the agent.
+// A peer is an installed client and what it says to the agent.
 type peer struct {
-	t    *testing.T
-	node string
-	home string // HOME of client and agent
-	cwd  string // the workspace
-	log  string
+	t     *testing.T
+	node  string
+	home  string // HOME of client and agent
+	cwd   string // the workspace
+	wires string // the folder with the wire of each process of the agent
 }
 
 // newPeer skips the test where the packages of others are not installed. When
@@ -125,7 +126,10 @@ func newPeer(t *testing.T) *peer {
 		node: require.Peer(t, require.NPM, abs(t, "node_modules/.bin/node")),
 		home: t.TempDir(), cwd: t.TempDir(),
 	}
-	p.log = filepath.Join(p.home, "wire.jsonl")
+	p.wires = filepath.Join(p.home, "wires")
+	if err := os.Mkdir(p.wires, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(p.judge)
 	return p
 }
@@ -141,13 +145,19 @@ func abs(t *testing.T, path string) string {
 
 // agent is the command line of the agent behind its tap.
 func (p *peer) agent(flags ...string) []string {
-	return append([]string{"wiretap", p.log, "lorimer", "acp"}, flags...)
+	return append([]string{"wiretap", p.wires, "lorimer", "acp"}, flags...)
 }
 
 // run runs a script or a program of the packages with node.
 func (p *peer) run(args ...string) (stdout, stderr string, err error) {
 	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), p.node, args...)
+	return p.exec(p.node, args...)
+}
+
+// exec runs a program at home, in the workspace.
+func (p *peer) exec(name string, args ...string) (stdout, stderr string, err error) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), name, args...)
 	cmd.Dir = p.cwd
 	cmd.Env = []string{"HOME=" + p.home, "PATH=" + filepath.Dir(p.node) + ":" + os.Getenv("PATH")}
 	var out, diag bytes.Buffer
@@ -156,33 +166,54 @@ func (p *peer) run(args ...string) (stdout, stderr string, err error) {
 	return out.String(), diag.String(), err
 }
 
-// judge reports every breach of the protocol in the recorded wire.
+// recorded returns the wire of each process of the agent, in no order.
+func (p *peer) recorded() (wires [][]wirecheck.Line) {
+	p.t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.wires, "*.jsonl"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		var wire []wirecheck.Line
+		for dec.More() {
+			var l wirecheck.Line
+			if err := dec.Decode(&l); err != nil {
+				p.t.Fatalf("%s: %v", name, err)
+			}
+			wire = append(wire, l)
+		}
+		wires = append(wires, wire)
+	}
+	return wires
+}
+
+// judge reports every breach of the protocol in the recorded wires.
 func (p *peer) judge() {
 	schemas, err := wirecheck.Load(abs(p.t, "node_modules/@agentclientprotocol/sdk/schema"))
 	if err != nil {
 		p.t.Error(err)
 		return
 	}
-	data, err := os.ReadFile(p.log)
-	if err != nil {
-		p.t.Errorf("nothing was recorded: %v", err)
-		return
+	wires := p.recorded()
+	if len(wires) == 0 {
+		p.t.Error("nothing was recorded")
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	var recorded []wirecheck.Line
-	for dec.More() {
-		var l wirecheck.Line
-		if err := dec.Decode(&l); err != nil {
-			p.t.Errorf("%s: %v", p.log, err)
-			return
+	for _, wire := range wires {
+		for _, f := range wirecheck.Check(wire, schemas) {
+			p.t.Error(f)
 		}
-		recorded = append(recorded, l)
 	}
-	for _, f := range wirecheck.Check(recorded, schemas) {
-		p.t.Error(f)
-	}
-	if p.t.Failed() {
-		p.t.Logf("the recorded wire:\n%s", data)
+	for _, wire := range wires {
+		for _, l := range wire {
+			if p.t.Failed() {
+				p.t.Logf("%s %s", l.Dir, l.Text)
+			}
+		}
 	}
 }
 
