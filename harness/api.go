@@ -175,7 +175,8 @@ type Spec struct {
 type Input struct {
 	MessageID string // the client's, for R-ACP-33; "" has one made
 	Blocks    []event.Block
-	Retry     bool // answers the last message anew, instead of Blocks (R-HARN-26)
+	Retry     bool    // answers the last message anew, instead of Blocks (R-HARN-26)
+	Choice    *Choice // options from this message on, stored with it; nil is those of the session
 }
 
 // An Outcome is how a turn ended. A cancelled turn is an outcome, not an error.

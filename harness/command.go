@@ -106,7 +106,7 @@ func (t *turn) reply(text string) (Stop, error) {
 
 // retryCommand is /retry (R-HARN-26).
 func retryCommand(ctx context.Context, t *turn, _ string) (Stop, error) {
-	t.in = Input{MessageID: t.in.MessageID, Retry: true}
+	t.in = Input{MessageID: t.in.MessageID, Retry: true, Choice: t.in.Choice}
 	stop, err := t.run(ctx)
 	if errors.Is(err, ErrNoEntry) {
 		return t.reply("There is no message in this session that could be answered anew.")

@@ -189,13 +189,31 @@ func (t *turn) storeInput(ctx context.Context) error {
 		bodies = append(bodies, m)
 	}
 	if t.in.Retry {
-		return t.append(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User}))...)
+		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User})))
 	}
 	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
-	if err := t.append(ctx, append(bodies, u)...); err != nil {
+	if err := t.storeFirst(ctx, append(bodies, u)); err != nil {
 		return err
 	}
 	return t.out.emit(event.User{MessageID: u.MessageID, Blocks: u.Blocks})
+}
+
+// storeFirst appends what a turn begins with, and in the same step the options that its
+// message brings, which hold in the session from then on.
+func (t *turn) storeFirst(ctx context.Context, bodies []thread.Body) error {
+	if t.in.Choice == nil {
+		return t.append(ctx, bodies...)
+	}
+	done, err := t.s.changing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := t.append(ctx, append(bodies, thread.Options{Values: t.choice.values()})...); err != nil {
+		return err
+	}
+	t.s.chose(t.choice)
+	return nil
 }
 
 // directories are those of a session, as a thread keeps them.

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools/toolstest"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
@@ -86,6 +89,56 @@ func TestOptionsComeBack(t *testing.T) { // C016, R-ACP-18
 	g.settings.more = f.settings.more
 	if diff := cmp.Diff(s.OptionSet(), g.load(t, s.ID()).OptionSet()); diff != "" {
 		t.Errorf("options (-open +loaded):\n%s", diff)
+	}
+}
+
+// Options that a message brings are stored with it or not at all, and hold from then
+// on.
+func TestMessageBringsOptions(t *testing.T) {
+	f := newFixture(toolstest.Echo("look"))
+	f.script.steps = []step{says("one"), says("two")}
+	s := f.open(t)
+	say := func(s *harness.Session, text string, c harness.Choice) error {
+		slot, err := s.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = slot.Prompt(t.Context(), harness.Input{Blocks: []event.Block{{Text: text}}, Choice: &c}, &recorder{})
+		return err
+	}
+	had := s.Choice()
+	strict, silent, wild := had, had, had
+	strict.Mode, silent.Tools, wild.Mode = "read-only", harness.ToolsOff, "wild"
+
+	other := thread.Holder{Token: "other", Host: "far"}
+	if err := f.threads.Lock(t.Context(), s.ID(), other, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := say(s, "x", strict); !errors.Is(err, harness.ErrBusy) {
+		t.Errorf("prompt of a busy thread: %v, want ErrBusy", err)
+	}
+	if err := f.threads.Unlock(t.Context(), s.ID(), other.Token); err != nil {
+		t.Fatal(err)
+	}
+	if err := say(s, "x", wild); !errors.Is(err, harness.ErrOption) {
+		t.Errorf("prompt with a mode that there is not: %v, want ErrOption", err)
+	}
+	if got := f.load(t, s.ID()).Choice(); s.Choice() != had || got != had {
+		t.Errorf("choice = %+v, stored %+v; want nothing changed", s.Choice(), got)
+	}
+	for _, message := range []struct {
+		text   string
+		choice harness.Choice
+	}{{"x", strict}, {"/retry", silent}} {
+		if err := say(s, message.text, message.choice); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.load(t, s.ID()).Choice(); s.Choice() != message.choice || got != message.choice {
+			t.Errorf("after %q the choice is %+v, stored %+v; want %+v", message.text, s.Choice(), got, message.choice)
+		}
+	}
+	if n := len(f.script.requests()[1].Tools); n != 0 {
+		t.Errorf("the model was offered %d tools with the message that turned them off", n)
 	}
 }
 
@@ -193,6 +246,9 @@ func TestDelete(t *testing.T) {
 	requests := f.script.requests()
 	if got := requests[len(requests)-1].Messages; len(got) != 1 {
 		t.Errorf("a new thread of the same name begins with %d messages, want one", len(got))
+	}
+	if got := f.traces[len(f.traces)-1].Harness; got != "built" {
+		t.Errorf("harness of the new thread = %q, want it built", got)
 	}
 }
 

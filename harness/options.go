@@ -189,12 +189,11 @@ func (s *Session) SetMode(ctx context.Context, m approve.Mode) error {
 // SetOption changes an option from the next Enter on. The change is stored
 // first. An unknown id or value is [ErrOption] and changes nothing (R-ACP-18).
 func (s *Session) SetOption(ctx context.Context, id, value string) error {
-	select {
-	case s.change <- struct{}{}:
-		defer func() { <-s.change }()
-	case <-ctx.Done():
-		return ctx.Err()
+	done, err := s.changing(ctx)
+	if err != nil {
+		return err
 	}
+	defer done()
 	models, err := s.e.o.Settings.Models(ctx)
 	if err != nil {
 		return err
@@ -215,8 +214,24 @@ func (s *Session) SetOption(ctx context.Context, id, value string) error {
 	if _, err := s.e.o.Threads.Append(ctx, s.id, "", thread.Options{Values: choice.values()}); err != nil {
 		return fmt.Errorf("storing the options: %w", err)
 	}
-	s.mu.Lock()
-	s.choice = choice
-	s.mu.Unlock()
+	s.chose(choice)
 	return nil
+}
+
+// changing waits until nobody else changes the options. The caller calls done
+// when the change has been stored and made.
+func (s *Session) changing(ctx context.Context) (done func(), err error) {
+	select {
+	case s.change <- struct{}{}:
+		return func() { <-s.change }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// chose makes c the options, once they are stored.
+func (s *Session) chose(c Choice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.choice = c
 }

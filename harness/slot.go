@@ -64,7 +64,8 @@ func (sl *Slot) Leave() {
 // Prompt waits until the places before it are free, and answers in. The end of
 // ctx cancels it, also while it waits: that is an outcome, not an error
 // (R-HARN-27), and so is the end of the session. After an error the session can
-// be prompted again. Sink is not called after Prompt has returned.
+// be prompted again. Sink is not called after Prompt has returned. A choice that
+// is none is [ErrOption].
 func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,6 +73,13 @@ func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome,
 		return Outcome{}, errors.New("slot is used up; enter the session again")
 	}
 	defer sl.Leave()
+	choice := sl.choice
+	if in.Choice != nil {
+		choice = in.Choice.complete()
+		if err := choice.check(); err != nil {
+			return Outcome{}, err
+		}
+	}
 
 	select {
 	case <-sl.turn:
@@ -81,7 +89,7 @@ func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome,
 		return Outcome{Stop: Cancelled}, nil
 	}
 	w := &watcher{sink: sink, cancel: cancel}
-	t := newTurn(sl.s, sl.choice, in, w)
+	t := newTurn(sl.s, choice, in, w)
 	run, ok := sl.s.command(in)
 	if !ok {
 		run = func(ctx context.Context, t *turn) (Stop, error) { return t.run(ctx) }

@@ -108,30 +108,31 @@ func checkIDs(ids ...string) error {
 	return nil
 }
 
-// demand has the command line hold in a session that was stored: a model and a mode
-// that it names, and no mode that allows more than a new session would have.
-func demand(ctx context.Context, a *app.App, s *harness.Session) error {
+// demanded returns the options that a stored session goes on with: the model and
+// the mode that the command line names, and no mode that allows more than a new
+// session would have. Nil leaves them as they are.
+func demanded(ctx context.Context, a *app.App, s *harness.Session) (*harness.Choice, error) {
 	c, err := a.Config()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := a.Choice(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	had := s.Choice()
+	next := had
 	if c.Given("model") && had.Model != now.Model {
 		if _, err := c.Choose(now.Model); err != nil {
-			return err
+			return nil, err
 		}
-		if err := s.SetOption(ctx, harness.OptionModel, now.Model); err != nil {
-			return err
-		}
+		next.Model = now.Model
 	}
-	if mode := allowed(c, had.Mode); mode != had.Mode {
-		return s.SetMode(ctx, mode)
+	next.Mode = allowed(c, had.Mode)
+	if next == had {
+		return nil, nil
 	}
-	return nil
+	return &next, nil
 }
 
 // allowed returns the mode of a thread that had another before.

@@ -37,8 +37,9 @@ func newRun(g *globals) *cobra.Command {
 				return err
 			}
 			return g.with(cmd.Context(), begun.keep(), func(ctx context.Context, a *app.App) error {
-				return begun.in(ctx, a, func(s *harness.Session) error {
-					return answer(ctx, s, words, newOutput(g.process))
+				return begun.in(ctx, a, func(s *harness.Session, c *harness.Choice) error {
+					in := harness.Input{Blocks: []event.Block{{Text: words}}, Choice: c}
+					return answer(ctx, s, in, newOutput(g.process))
 				})
 			})
 		},
@@ -74,10 +75,11 @@ func (b begun) keep() app.Keep {
 	return app.Stored
 }
 
-// in runs f in the session.
-func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session) error) error {
+// in runs f in the session, with the options that its message brings: they are
+// stored with it, since a session that answers elsewhere must stay as it is.
+func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session, *harness.Choice) error) error {
 	if !b.last && b.id == "" {
-		return inSession(ctx, a, "lorimer run", f)
+		return inSession(ctx, a, "lorimer run", func(s *harness.Session) error { return f(s, nil) })
 	}
 	if b.last {
 		var err error
@@ -89,10 +91,11 @@ func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session) erro
 		return &exitError{exitUsage, absent(err, b.id)}
 	}
 	return inThread(ctx, a, "lorimer run", b.id, func(s *harness.Session) error {
-		if err := demand(ctx, a, s); err != nil {
+		c, err := demanded(ctx, a, s)
+		if err != nil {
 			return err
 		}
-		return f(s)
+		return f(s, c)
 	})
 }
 
@@ -113,13 +116,13 @@ func lastHere(ctx context.Context, a *app.App) (string, error) {
 }
 
 // answer runs one turn.
-func answer(ctx context.Context, s *harness.Session, words string, out output) error {
+func answer(ctx context.Context, s *harness.Session, in harness.Input, out output) error {
 	slot, err := s.Enter()
 	if err != nil {
 		return err
 	}
 	out.begin(s)
-	o, err := slot.Prompt(ctx, harness.Input{Blocks: []event.Block{{Text: words}}}, out)
+	o, err := slot.Prompt(ctx, in, out)
 	switch {
 	case err != nil:
 		return errors.Join(out.end(o, err), failure(err))
