@@ -69,12 +69,15 @@ func TestForkAt(t *testing.T) { // R-ACP-16, C053
 		{ID: "m1", Reasoning: &thread.Reasoning{Text: "hm"}}, {ID: "m2", Text: "I look."},
 		{Call: &thread.Call{ID: "c1", WireID: "w1", Name: "look"}}, {Call: &thread.Call{ID: "c2", WireID: "w2", Name: "look"}},
 	}}
-	again := text("m3")
-	again.Void = true
+	again := func(id string) thread.Assistant {
+		a := text(id)
+		a.Void = true
+		return a
+	}
 	log := []thread.Body{
 		thread.User{MessageID: "u1"}, calls, thread.Result{CallID: "c2"}, thread.Title{Text: "t"}, thread.Result{CallID: "c1"},
-		thread.Title{Text: "later"}, again, text("m4"),
-		thread.User{MessageID: "u2"}, text("m5"), thread.Retried{User: 11}, text("m6"),
+		thread.Title{Text: "later"}, again("m3"), again("n3"), text("m4"),
+		thread.User{MessageID: "u2"}, text("m5"), thread.Retried{User: 12}, text("m6"),
 	}
 	const first = "u1 answer,m1,m2,c1,c2 c2 c1"
 	tests := []struct {
@@ -82,15 +85,16 @@ func TestForkAt(t *testing.T) { // R-ACP-16, C053
 		want string
 		err  error
 	}{
-		{at: "", want: first + " void,m3 answer,m4 u2 answer,m5 retried answer,m6"},
+		{at: "", want: first + " void,m3 void,n3 answer,m4 u2 answer,m5 retried answer,m6"},
 		{at: "u1", want: ""},
 		{at: "m1", want: first},
 		{at: "m2", want: first},
-		{at: "m3", want: first + " void,m3 answer,m4"},
-		{at: "m4", want: first + " void,m3 answer,m4"},
-		{at: "u2", want: first + " void,m3 answer,m4"},
-		{at: "m5", want: first + " void,m3 answer,m4 u2 answer,m5"},
-		{at: "m6", want: first + " void,m3 answer,m4 u2 answer,m5 retried answer,m6"},
+		{at: "m3", want: first + " void,m3 void,n3 answer,m4"},
+		{at: "n3", want: first + " void,m3 void,n3 answer,m4"},
+		{at: "m4", want: first + " void,m3 void,n3 answer,m4"},
+		{at: "u2", want: first + " void,m3 void,n3 answer,m4"},
+		{at: "m5", want: first + " void,m3 void,n3 answer,m4 u2 answer,m5"},
+		{at: "m6", want: first + " void,m3 void,n3 answer,m4 u2 answer,m5 retried answer,m6"},
 		{at: "m7", err: harness.ErrNoEntry},
 		{at: "c1", err: harness.ErrNoEntry},
 	}

@@ -256,7 +256,7 @@ func TestLostThread(t *testing.T) { // R-ACP-53
 				ask(t, g.load(t, s.ID()), "mine")
 				stored := len(f.log(t, s.ID()))
 				end := <-ends
-				if !errors.Is(end.err, harness.ErrLost) || strings.Contains(end.err.Error(), "context") {
+				if !errors.Is(end.err, harness.ErrLost) || !strings.Contains(end.err.Error(), "open it again") {
 					t.Errorf("the turn ended with %+v, want that it lost the session", end)
 				}
 				if got := time.Since(start); got != tt.ends {
@@ -340,6 +340,33 @@ func TestLockIsGivenUp(t *testing.T) {
 		}()
 		if err := f.threads.Lock(t.Context(), s.ID(), thread.Holder{Token: "next"}, time.Second); err != nil {
 			t.Errorf("after a panic: %v", err)
+		}
+	})
+}
+
+// A cancelled turn has its thread until its last tool has ended, which may take its
+// time.
+func TestCancelledTurnKeepsItsLock(t *testing.T) { // R-HARN-27, R-ACP-53
+	synctest.Test(t, func(t *testing.T) {
+		stubborn := &toolstest.Tool{Describe: tools.Info{Name: "stubborn"}, OnRun: func(context.Context, tools.Call) (tools.Result, error) {
+			time.Sleep(time.Minute)
+			return tools.Result{Text: "done"}, nil
+		}}
+		f := newFixture(stubborn)
+		f.script.steps = []step{wants(want{"w", "stubborn", "{}"}), says("x")}
+		s := f.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ends := begun(t, s, ctx, &recorder{})
+		cancel()
+		time.Sleep(50 * time.Second)
+		if err := f.threads.Lock(t.Context(), s.ID(), thread.Holder{Token: "other"}, time.Second); !errors.Is(err, harness.ErrBusy) {
+			t.Errorf("Lock while a tool of a cancelled turn runs = %v, want ErrBusy", err)
+		}
+		if end := <-ends; end.err != nil || end.out.Stop != harness.Cancelled {
+			t.Errorf("the turn ended with %+v", end)
+		}
+		if err := paired(f.entries(t, s)); err != nil {
+			t.Error(err)
 		}
 	})
 }

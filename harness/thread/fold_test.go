@@ -233,7 +233,9 @@ func FuzzMessages(f *testing.F) {
 	f.Add("uaur")
 	f.Add("u2AaBun1r")
 	f.Add("2ba2u3cba")
-	f.Add("ur1aRrwumruvr2aRmrRwRu")
+	f.Add("ur1aRrWumruvr2aRmrRWRu")
+	f.Add("urururuWuruWuRrRn")
+	f.Add("urururuRrRrWu")
 	f.Add("mu2bRaW1unWRvrmotxu")
 	f.Fuzz(func(t *testing.T, log string) {
 		if len(log) > 200 {
