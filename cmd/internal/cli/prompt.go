@@ -24,7 +24,7 @@ func newPrompt(g *globals) *cobra.Command {
 			if _, ok := parts[part]; !ok {
 				return usagef("no part %q; choose stable, volatile, full or assembly", part)
 			}
-			return g.preview(cmd.Context(), session, func(p harness.Preview) error {
+			return g.preview(cmd, session, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), p.Assembly)
 				}
@@ -39,7 +39,7 @@ func newPrompt(g *globals) *cobra.Command {
 		Short: "Print what a harness is built for, with secrets hashed",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.preview(cmd.Context(), session, func(p harness.Preview) error {
+			return g.preview(cmd, session, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), map[string]any{"parts": p.Signature.Parts(), "digest": p.Signature.Digest()})
 				}
@@ -74,9 +74,10 @@ func assembly(a prompt.Assembly) string {
 	return b.String()
 }
 
-// preview shows the next send of a stored session, or, without an id, of one that
-// is opened in the current directory.
-func (g *globals) preview(ctx context.Context, session string, f func(harness.Preview) error) error {
+// preview shows the next send of a stored session, or, where the command line names
+// none, of one that is opened in the current directory.
+func (g *globals) preview(cmd *cobra.Command, session string, f func(harness.Preview) error) error {
+	ctx := cmd.Context()
 	show := func(s *harness.Session) error {
 		p, err := s.Preview(ctx)
 		if err != nil {
@@ -84,7 +85,7 @@ func (g *globals) preview(ctx context.Context, session string, f func(harness.Pr
 		}
 		return f(p)
 	}
-	if session == "" {
+	if !cmd.Flags().Changed("session") {
 		return g.with(ctx, app.Apart, func(ctx context.Context, a *app.App) error {
 			return inSession(ctx, a, "lorimer", show)
 		})

@@ -29,7 +29,7 @@ func newRun(g *globals) *cobra.Command {
 			if !ok {
 				return usagef("no format %q; choose text, json or stream-json", format)
 			}
-			if err := begun.check(); err != nil {
+			if err := begun.check(cmd.Flags().Changed("session")); err != nil {
 				return err
 			}
 			words, err := question(cmd.Context(), g.process, args)
@@ -57,9 +57,11 @@ type begun struct {
 	last bool // the last one of the current directory
 }
 
-func (b begun) check() error {
+// check is told whether the command line names a session, were it by "": a script
+// that has lost the id must not begin another one.
+func (b begun) check(named bool) error {
 	switch {
-	case b.id == "":
+	case !named:
 		return nil
 	case b.last:
 		return usagef("--continue and --session name two sessions; leave one of them out")

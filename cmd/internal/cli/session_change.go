@@ -12,8 +12,30 @@ import (
 	"github.com/lorimer-dev/lorimer/tools"
 )
 
-// errAny is the error of a command that has told of what went wrong already.
-var errAny = &exitError{code: exitFailed}
+// each runs f for each of the sessions. What goes wrong with one of several is told,
+// and the others are seen to all the same. With --json it prints what report makes
+// of those for which f worked.
+func (g *globals) each(cmd *cobra.Command, ids []string, f func(context.Context, *app.App, string) error, report func(done []string) any) error {
+	return g.stored(cmd.Context(), ids, func(ctx context.Context, a *app.App) error {
+		done := []string{}
+		var failed error
+		for _, id := range ids {
+			switch err := absent(f(ctx, a, id), id); {
+			case err == nil:
+				done = append(done, id)
+			case len(ids) == 1 || ctx.Err() != nil:
+				return err
+			default:
+				fmt.Fprintf(g.process.Stderr, "lorimer: %v\n", err)
+				failed = &exitError{code: exitFailed} // it has been told
+			}
+		}
+		if g.json(cmd) {
+			return errors.Join(printJSON(cmd.OutOrStdout(), report(done)), failed)
+		}
+		return failed
+	})
+}
 
 func newSessionDelete(g *globals) *cobra.Command {
 	return withJSON(&cobra.Command{
@@ -22,25 +44,9 @@ func newSessionDelete(g *globals) *cobra.Command {
 		Long:  text("session-delete"),
 		Args:  atLeast("ID"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return g.stored(cmd.Context(), ids, func(ctx context.Context, a *app.App) error {
-				deleted := []string{}
-				var failed error
-				for _, id := range ids {
-					if err := deleteOne(ctx, g, a, id); err != nil {
-						if len(ids) == 1 || ctx.Err() != nil {
-							return err
-						}
-						fmt.Fprintf(g.process.Stderr, "lorimer: %v\n", err)
-						failed = errAny
-						continue
-					}
-					deleted = append(deleted, id)
-				}
-				if g.json(cmd) {
-					return errors.Join(printJSON(cmd.OutOrStdout(), map[string]any{"deleted": deleted}), failed)
-				}
-				return failed
-			})
+			return g.each(cmd, ids, func(ctx context.Context, a *app.App, id string) error {
+				return deleteOne(ctx, g, a, id)
+			}, func(done []string) any { return map[string]any{"deleted": done} })
 		},
 	})
 }
@@ -48,10 +54,10 @@ func newSessionDelete(g *globals) *cobra.Command {
 func deleteOne(ctx context.Context, g *globals, a *app.App, id string) error {
 	info, err := a.Engine().Info(ctx, id)
 	if err != nil {
-		return absent(err, id)
+		return err
 	}
 	if err := a.Engine().Delete(ctx, id); err != nil {
-		return absent(err, id)
+		return err
 	}
 	fmt.Fprintf(g.process.Stderr, "lorimer: deleted %s %q\n", id, tools.Line(info.Title, titleWidth))
 	return nil
@@ -65,6 +71,9 @@ func newSessionFork(g *globals) *cobra.Command {
 		Long:  text("session-fork"),
 		Args:  exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("at") && at == "" {
+				return usagef("--at names no message; leave it out to copy the whole session")
+			}
 			ids := args
 			if cmd.Flags().Changed("id") {
 				ids = []string{args[0], id}
@@ -141,17 +150,9 @@ func newSessionArchive(g *globals, on bool) *cobra.Command {
 		Short: short,
 		Args:  atLeast("ID"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return g.stored(cmd.Context(), ids, func(ctx context.Context, a *app.App) error {
-				for _, id := range ids {
-					if err := a.Engine().Archive(ctx, id, on); err != nil {
-						return absent(err, id)
-					}
-				}
-				if g.json(cmd) {
-					return printJSON(cmd.OutOrStdout(), map[string]any{"sessions": ids, "archived": on})
-				}
-				return nil
-			})
+			return g.each(cmd, ids, func(ctx context.Context, a *app.App, id string) error {
+				return a.Engine().Archive(ctx, id, on)
+			}, func(done []string) any { return map[string]any{"sessions": done, "archived": on} })
 		},
 	})
 }
