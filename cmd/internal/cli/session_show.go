@@ -122,7 +122,7 @@ func heading(p export.Piece, zone *time.Location) string {
 }
 
 func toolLine(p export.Piece) string {
-	line := p.Tool.Name + " " + string(p.Tool.State)
+	line := tools.Line(p.Tool.Name, titleWidth) + " " + string(p.Tool.State)
 	if p.Tool.Title != "" {
 		line += ": " + tools.Line(p.Tool.Title, tools.MaxTitle)
 	}
