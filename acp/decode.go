@@ -15,14 +15,18 @@ import (
 // unknown one is nobody's business (R-ACP-03).
 type object map[string]json.RawMessage
 
-// members reads raw as an object; anything else has no members.
+// members reads raw as an object; anything else has no members. Of two with one
+// name the first counts, as it does for targetID: a request must not concern
+// another session than the one in whose queue it stands.
 func members(raw json.RawMessage) object {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil
 	}
 	o := make(object)
 	for name, value := range wire.Members(raw) {
-		o[name] = value
+		if _, twice := o[name]; !twice {
+			o[name] = value
+		}
 	}
 	return o
 }

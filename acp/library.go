@@ -11,7 +11,6 @@ import (
 	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/thread"
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // A listing is the result of session/list.
@@ -169,10 +168,11 @@ func (c *conn) setTitle(ctx context.Context, r *wire.Request, a admission) (any,
 	if err != nil {
 		return nil, err
 	}
-	if tools.Line(title, tools.MaxTitle) == "" {
+	title, err = b.Engine.SetTitle(ctx, id, title)
+	switch {
+	case errors.Is(err, harness.ErrTitle):
 		return nil, invalid("title", "is empty; write at least a word")
-	}
-	if title, err = b.Engine.SetTitle(ctx, id, title); err != nil {
+	case err != nil:
 		return nil, storedFailure(id, err)
 	}
 	if s := a.s; s != nil && s.h != nil {

@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/acp/acptest"
+	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
@@ -52,6 +54,32 @@ func TestListPages(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("sessions (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A request that names two sessions concerns the one in whose queue it stands: what
+// it ends is what it deletes.
+func TestTwoSessionIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New(nil)
+		e := acptest.Open(t, rig{threads: store}.serve(t))
+		dir := t.TempDir()
+		e.Say(initialize, newSession("s", dir), newSession("other", dir))
+		e.Say(`{"jsonrpc":"2.0","id":1,"method":"session/delete","params":{"sessionId":"s","sessionId":"other"}}`,
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"../s","sessionId":"other","cwd":%q}}`, dir))
+		ms := acptest.Messages(t, e.Hear())
+		if m := acptest.Answer(t, ms, "1"); m.Error != nil {
+			t.Errorf("delete: %+v", m.Error)
+		}
+		if m := acptest.Answer(t, ms, "2"); m.Error == nil || m.Error.Code != -32602 {
+			t.Errorf("load of an id that is none: %+v, want -32602", m)
+		}
+		if _, err := store.Info(t.Context(), "s"); !errors.Is(err, harness.ErrNotFound) {
+			t.Errorf("the first session: %v, want ErrNotFound", err)
+		}
+		if _, err := store.Info(t.Context(), "other"); err != nil {
+			t.Errorf("the second session: %v", err)
 		}
 	})
 }
