@@ -224,17 +224,29 @@ func TestRow177Close(t *testing.T) {
 }
 
 // Row 177 and C053 (R-ACP-16): a fork ends before the message of the user that is
-// named, by the id that was told live or by a replay, and goes on apart. The
-// session that it was taken from stays as it is, to the byte.
+// named, by the id that the client gave it or was told with the answer, and that a
+// replay has too, and goes on apart. The session that it was taken from stays as
+// it is, to the byte.
 func TestC053ForkAtAMessage(t *testing.T) {
 	t.Parallel()
 	e := edit(t, steps(bash("echo one >> log"))+"\n"+always, "--mode", "auto")
 	model := "script:" + filepath.Join(e.home, "script.jsonl")
 	s := e.open(nil)
-	for i, text := range []string{"first", "second", "third"} {
+	said := []string{"first", "second", "third"}
+	var ids []string
+	for i, text := range said {
 		params := say(s, text)
-		params["_meta"] = namespaced("messageId", fmt.Sprint("wished-", i+1))
-		e.call("session/prompt", params, nil)
+		if i != 1 { // which gets an id of the agent's
+			params["_meta"] = namespaced("messageId", fmt.Sprint("wished-", i+1))
+		}
+		var answer struct {
+			Meta map[string]struct{ MessageID string } `json:"_meta"`
+		}
+		e.call("session/prompt", params, &answer)
+		ids = append(ids, answer.Meta["lorimer.dev"].MessageID)
+	}
+	if ids[0] != "wished-1" || ids[1] == "" || ids[2] != "wished-3" {
+		t.Fatalf("ids of the messages told with the answers = %q, want those that were wished, and one made up", ids)
 	}
 	before := e.prints("session", "export", s, "--reasoning")
 
@@ -243,23 +255,23 @@ func TestC053ForkAtAMessage(t *testing.T) {
 	told := next.load(s)
 	var users []string
 	for _, id := range told.order {
-		if slices.Contains([]string{"first", "second", "third"}, told.texts[id]) {
+		if slices.Contains(said, told.texts[id]) {
 			users = append(users, id)
 		}
 	}
-	if diff := cmp.Diff([]string{"wished-1", "wished-2", "wished-3"}, users); diff != "" {
+	if diff := cmp.Diff(ids, users); diff != "" {
 		t.Fatalf("ids of the user's messages in the replay (-want +got):\n%s", diff)
 	}
-	answer := told.order[slices.Index(told.order, "wished-2")+1]
+	answer := told.order[slices.Index(told.order, ids[1])+1]
 	tests := []struct {
 		at    string
 		said  []string
 		calls int
 	}{
-		{"wished-1", nil, 0},
-		{"wished-2", []string{"first"}, 1},
-		{answer, []string{"first", "second"}, 1},
-		{"", []string{"first", "second", "third"}, 1},
+		{ids[0], nil, 0},
+		{ids[1], said[:1:1], 1},
+		{answer, said[:2:2], 1},
+		{"", said[:3:3], 1},
 	}
 	for _, tt := range tests {
 		params := next.where(s)
