@@ -169,7 +169,7 @@ func TestReadersHoldNothing(t *testing.T) {
 		s := open(t, where)
 		bodies := make([]thread.Body, 12)
 		for i := range bodies {
-			bodies[i] = thread.Note{Text: strings.Repeat("x", 400<<10)}
+			bodies[i] = thread.Note{Text: strings.Repeat("x", 130<<10)}
 		}
 		if err := s.Create(t.Context(), "a", thread.Created{}, bodies...); err != nil {
 			t.Fatal(err)

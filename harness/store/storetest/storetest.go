@@ -74,6 +74,7 @@ func testLog(t *testing.T, open func(*testing.T) harness.Threads) {
 	})
 	t.Run("every body comes back as it was", func(t *testing.T) { testBodies(t, open(t)) })
 	t.Run("any text comes back as it was", func(t *testing.T) { testTexts(t, open(t)) })
+	t.Run("a large message comes back as it was", func(t *testing.T) { testLarge(t, open(t)) })
 	t.Run("a reader may write", func(t *testing.T) { testReaderWrites(t, open(t)) })
 	t.Run("a reader may give up", func(t *testing.T) {
 		s := open(t)
@@ -210,12 +211,9 @@ func testBodies(t *testing.T, s harness.Threads) {
 }
 
 func testTexts(t *testing.T, s harness.Threads) {
-	large := strings.Repeat("a line of a large file\n", 5<<20/23)
-	var hashes strings.Builder // many long words, no two alike
-	for i := range 20000 {
-		fmt.Fprintf(&hashes, "%064x\n", i)
+	texts := []string{
+		"", "\x00", "a\x00b", "\xff\xfe", "half \xe4", "\u2028 \u202e </script> \\ \" '", "\ufeff", "😀", strings.Repeat("args", 25000),
 	}
-	texts := []string{hashes.String(), "", "\x00", "a\x00b", "\xff\xfe", "half \xe4", "\u2028 \u202e </script> \\ \" '", "\ufeff", "😀", large}
 	create(t, s, "a", thread.Created{Cwd: "/dir\xff"})
 	for _, text := range texts {
 		add(t, s, "a",
@@ -229,13 +227,11 @@ func testTexts(t *testing.T, s harness.Threads) {
 		t.Fatalf("%d entries, want %d", len(got), 3*len(texts))
 	}
 	for i, text := range texts {
-		a := got[3*i+1].Body.(thread.Assistant)
+		u, a := got[3*i].Body.(thread.User), got[3*i+1].Body.(thread.Assistant)
 		same := map[string]bool{
-			"blocks": got[3*i].Body.(thread.User).Blocks[0].Text == text,
-			"sent":   got[3*i].Body.(thread.User).Sent[0].Text == text,
-			"text":   a.Parts[0].Text == text,
-			"args":   a.Parts[1].Call.Args == text,
-			"title":  got[3*i+2].Body.(thread.Title).Text == text,
+			"blocks": u.Blocks[0].Text == text, "sent": u.Sent[0].Text == text,
+			"text": a.Parts[0].Text == text, "args": a.Parts[1].Call.Args == text,
+			"title": got[3*i+2].Body.(thread.Title).Text == text,
 		}
 		for name, ok := range same {
 			if !ok {
@@ -245,6 +241,23 @@ func testTexts(t *testing.T, s harness.Threads) {
 	}
 	if got := read(t, s, "a", 0)[0].Body.(thread.Created).Cwd; got != "/dir\xff" {
 		t.Errorf("directory %q, want it as it was", got)
+	}
+}
+
+// testLarge stores a file that somebody pasted, and one of long words of which no
+// two are alike, which is the hardest to make searchable.
+func testLarge(t *testing.T, s harness.Threads) {
+	create(t, s, "a", thread.Created{})
+	var hashes strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&hashes, "%064x\n", i)
+	}
+	for _, text := range []string{strings.Repeat("a line of a large file\n", 5<<20/23), hashes.String()} {
+		want := add(t, s, "a", said(text), thread.Note{Text: "next"})
+		got := read(t, s, "a", want[0].Seq-1)
+		if len(got) != 2 || got[0].Body.(thread.User).Blocks[0].Text != text || got[1].Body != want[1].Body {
+			t.Errorf("%d bytes came back changed", len(text))
+		}
 	}
 }
 
