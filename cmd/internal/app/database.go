@@ -56,7 +56,7 @@ func (passing) Close() error { return nil }
 func protected(c *config.Config) []string {
 	all := []string{filepath.Dir(c.Paths.Config), c.Paths.State}
 	if at := c.DatabaseAt(); !config.IsURL(at) {
-		all = append(all, at)
+		all = append(all, at, at+"-wal", at+"-shm") // what is newest is in the files beside it
 	}
 	return all
 }

@@ -76,10 +76,20 @@ func left(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// try is the attempt o. What it opens too late is closed again.
+// errPanicked is the error of an opening that did not return. Whoever called it
+// recovers from that, and the program goes on.
+var errPanicked = errors.New("opening the database broke off because of a mistake in lorimer; try it again")
+
+// try is the attempt o.
 func (t *threads) try(ctx context.Context, o *opening) {
-	defer close(o.done)
+	o.err = errPanicked
+	defer t.settle(o)
 	o.store, o.err = t.open(ctx)
+}
+
+// settle ends the attempt o. What it has opened too late is closed again.
+func (t *threads) settle(o *opening) {
+	defer close(o.done)
 	t.mu.Lock()
 	t.opening = nil
 	late := t.closed && o.err == nil

@@ -134,3 +134,36 @@ func TestThreadsCloseWhileOpening(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// TestThreadsOpenPanics: an opening that panics is one that failed.
+func TestThreadsOpenPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := 0
+		s := &threads{open: func(context.Context) (database, error) {
+			time.Sleep(time.Second)
+			if opened++; opened == 1 {
+				panic("a mistake")
+			}
+			return &kept{Threads: memory.New(nil)}, nil
+		}}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic did not reach the one who opened")
+				}
+			}()
+			s.Info(t.Context(), "a")
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if _, err := s.Info(t.Context(), "a"); !errors.Is(err, errPanicked) {
+				t.Errorf("beside it: %v, want errPanicked", err)
+			}
+		})
+		wg.Wait()
+		if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrNotFound) {
+			t.Errorf("then: %v, want ErrNotFound", err)
+		}
+	})
+}
