@@ -56,9 +56,13 @@ var exporters = map[string]func(context.Context, io.Writer, export.Source, strin
 	"markdown": export.Markdown,
 }
 
-// save has write fill a file, which is there whole or as it was before. What is no
-// regular file, such as a pipe, is written to as it is.
+// save has write fill a file, which is there whole or as it was before; a symbolic
+// link to one stays. What is no regular file, such as a pipe, is written to as it
+// is.
 func save(file string, write func(io.Writer) error) (err error) {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(file, os.O_WRONLY, 0)
 		if err != nil {
