@@ -172,6 +172,14 @@ func modelFailure(e *model.Error, chosen bool) *Error {
 	return f
 }
 
+// again says when a wait is over. Nobody counts hours to a day.
+func again(wait time.Duration) string {
+	if wait < time.Hour {
+		return "in " + wait.Round(time.Second).String()
+	}
+	return "after " + time.Now().Add(wait).Format("15:04 MST on 2 January 2006")
+}
+
 // providerSentence says what went wrong and what helps; $ stands for the
 // provider.
 func providerSentence(e *model.Error) string {
@@ -180,7 +188,7 @@ func providerSentence(e *model.Error) string {
 		return "The quota at $ is used up, and waiting does not help. Look at the account there, or choose another model."
 	case model.RateLimit:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("$ takes no more requests for now. Send the message again in %s.", e.RetryAfter.Round(time.Second))
+			return fmt.Sprintf("$ takes no more requests for now. Send the message again %s.", again(e.RetryAfter))
 		}
 		return "$ takes no more requests for now. Send the message again in a while."
 	case model.Overloaded:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 
@@ -83,6 +84,16 @@ func TestProviderData(t *testing.T) {
 	if want := "The provider acme takes no more requests for now. Send the message again in 1m30s."; e.Message != want {
 		t.Errorf("message = %q, want %q", e.Message, want)
 	}
+}
+
+// C117: a limit for days names the day on which it ends.
+func TestLimitForDays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it is the first of January 2000
+		e := modelFailure(&model.Error{Kind: model.RateLimit, Provider: "acme", RetryAfter: (16*24 + 12) * time.Hour}, false)
+		if want := "on 17 January 2000."; !strings.HasSuffix(e.Message, want) {
+			t.Errorf("message = %q, want the day, %q", e.Message, want)
+		}
+	})
 }
 
 // Zed shows details only when they are alone, so the code stands at their end.
