@@ -3,9 +3,11 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -83,13 +85,16 @@ func TestC110BrokenStreams(t *testing.T) {
 // will, and is asked once.
 func TestC117LimitForDays(t *testing.T) {
 	t.Parallel()
+	const span = 1382400 // seconds
+	day := time.Now().UTC().Add(span * time.Second).Format("2 January 2006")
+	wait := map[string]string{"Retry-After": fmt.Sprint(span)}
 	tests := []struct {
 		name  string
 		reply modeltest.Reply
-		want  string
+		want  string // in what the user reads
 	}{
-		{"a limit of the month", modeltest.Reply{Status: 429, Error: "monthly limit, resets in 16 days", Header: map[string]string{"Retry-After": "1382400"}}, "16 days"},
-		{"a wait alone", modeltest.Reply{Status: 429, Error: "slow down", Header: map[string]string{"Retry-After": "1382400"}}, "384h"},
+		{"a limit of the month", modeltest.Reply{Status: 429, Error: "monthly limit, resets in 16 days", Header: wait}, day},
+		{"a wait alone", modeltest.Reply{Status: 429, Error: "slow down", Header: wait}, day},
 		{"a spent quota", modeltest.Reply{Status: 429, Code: "insufficient_quota", Error: "You exceeded your current quota"}, "quota"},
 	}
 	for _, p := range bothProviders() {
@@ -98,10 +103,11 @@ func TestC117LimitForDays(t *testing.T) {
 				t.Parallel()
 				m := modeltest.New(t, tt.reply, modeltest.Reply{Text: []string{"fine"}})
 				e := onBoth(t, m)
+				e.env = append(e.env, "TZ=UTC")
 				e.acp("--model", p.model)
 				s := e.open(nil)
 				f := e.wait(e.send("session/prompt", say(s, "go")))
-				if code(f) != "PROVIDER_ERROR" || !strings.Contains(f.Raw, tt.want) {
+				if code(f) != "PROVIDER_ERROR" || !strings.Contains(f.Error.Message, tt.want) {
 					t.Errorf("answer = %s, want PROVIDER_ERROR with %q", f.Raw, tt.want)
 				}
 				if got := len(m.Requests()); got != 1 {
