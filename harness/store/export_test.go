@@ -52,3 +52,14 @@ func Fill(t testing.TB, s *Store, threads int) {
 		t.Fatal(err)
 	}
 }
+
+// Panic appends to a thread and panics before it is committed.
+func Panic(ctx context.Context, s *Store, id string) {
+	_ = s.change(ctx, func(t tx) error { // does not return
+		l, err := openLog(ctx, t, id)
+		if err == nil {
+			_, err = l.append(ctx, s.time(), []thread.Body{thread.Note{Text: "lost"}})
+		}
+		panic(err)
+	})
+}

@@ -113,7 +113,10 @@ func (d *postgres) version(ctx context.Context, t tx) (version int, err error) {
 	return version, checkVersion(d.where, version, len(d.scripts))
 }
 
-func (*postgres) begin() string           { return "BEGIN" }
+// begin has each statement see what others have committed before it, whatever the
+// server is set to: who has waited for a row goes on with what it says then.
+func (*postgres) begin() string { return "BEGIN ISOLATION LEVEL READ COMMITTED" }
+
 func (*postgres) lock(mode string) string { return " FOR " + mode }
 
 func (*postgres) time() string {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -336,4 +338,31 @@ func TestAFileThatMayNotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestABusyFileIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filled(t)
+		s, other := open(t, path), raw(t, path)
+		if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		_, err := s.Append(t.Context(), "a", "", thread.Note{})
+		if err == nil || !strings.HasPrefix(err.Error(), "database "+path+" was held by another program for longer than 10s; ") {
+			t.Errorf("error = %v, want one that says that it is busy", err)
+		}
+		if waited := time.Since(start); waited < 10*time.Second || waited > 11*time.Second {
+			t.Errorf("waited %v, want 10s", waited)
+		}
+		if err := s.Read(t.Context(), "a", 0, func(thread.Entry) error { return nil }); err != nil {
+			t.Errorf("reading beside it: %v", err)
+		}
+		if _, err := other.Exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(t.Context(), "a", "", thread.Note{}); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
 }

@@ -8,16 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -233,25 +236,27 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 
 // A cancelled wait for another writer is the caller's cancel, at once.
 func TestAWaitCanBeCancelled(t *testing.T) {
-	path := filled(t)
-	s := open(t, path)
-	other := raw(t, path)
-	if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := s.Append(ctx, "a", "", thread.Note{})
-	if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited > 5*time.Second {
-		t.Errorf("error = %v after %v, want that of the context, soon", err, waited)
-	}
-	if _, err := other.Exec("ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Append(t.Context(), "a", "", thread.Note{}); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filled(t)
+		s := open(t, path)
+		other := raw(t, path)
+		if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := s.Append(ctx, "a", "", thread.Note{})
+		if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited > 2*time.Second {
+			t.Errorf("error = %v after %v, want that of the context after a second", err, waited)
+		}
+		if _, err := other.Exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(t.Context(), "a", "", thread.Note{}); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
 }
 
 // TestKilledWriterLosesNothing kills a program that writes, again and again: every
@@ -336,4 +341,53 @@ func writeUntilKilled(where string) error {
 		}
 	}
 	return err
+}
+
+// A server may have another isolation as its default; appends still wait for each
+// other.
+func TestAnyIsolation(t *testing.T) {
+	u, err := url.Parse(schema(t, storetest.Postgres(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("default_transaction_isolation", "serializable")
+	u.RawQuery = q.Encode()
+	s := open(t, u.String())
+	if err := s.Create(t.Context(), "a", thread.Created{}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				if _, err := s.Append(t.Context(), "a", "", thread.Note{}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if i, err := s.Info(t.Context(), "a"); err != nil || i.Last != 81 {
+		t.Errorf("%d entries (%v), want 81", i.Last, err)
+	}
+}
+
+// A change that panics leaves no transaction behind.
+func TestAPanicIsUndone(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		s := open(t, where)
+		if err := s.Create(t.Context(), "a", thread.Created{}); err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() { _ = recover() }() // that it panics is asserted by what follows
+			store.Panic(t.Context(), s, "a")
+			t.Error("no panic")
+		}()
+		if got, err := s.Append(t.Context(), "a", "", thread.Note{}); err != nil || got[0].Seq != 2 {
+			t.Errorf("afterwards: %v, %v; want entry 2", got, err)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -44,22 +45,22 @@ func (s *Store) change(ctx context.Context, f func(tx) error) error {
 // undone otherwise. Once all is done a cancelled ctx no longer ends it: whoever
 // cancels would not know whether it had happened.
 func (t tx) change(ctx context.Context, f func() error) error {
+	committed := false
+	defer func() {
+		if !committed { // also when f panics, or when a wait was cut off that had begun
+			t.rollback(ctx)
+		}
+	}()
 	if err := t.exec(ctx, t.d.begin()); err != nil {
-		t.rollback(ctx) // a wait that was cut off may have begun all the same
 		return err
 	}
-	err := f()
-	if err == nil {
-		err = ctx.Err()
+	if err := cmp.Or(f(), ctx.Err()); err != nil {
+		return err
 	}
-	if err == nil {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
-		defer cancel()
-		err = t.exec(end, "COMMIT")
-	}
-	if err != nil {
-		t.rollback(ctx)
-	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
+	defer cancel()
+	err := t.exec(end, "COMMIT")
+	committed = err == nil
 	return err
 }
 

@@ -38,9 +38,9 @@ func Encode(b Body) (kind string, data []byte, err error) {
 	case Withdrawn:
 		kind, wire = "withdrawn", wireWithdrawn{}
 	case Retried:
-		kind, wire = "retried", wireRetried{b.User}
+		kind, wire = "retried", wireRetried(b)
 	case Archived:
-		kind, wire = "archived", wireArchived{b.On}
+		kind, wire = "archived", wireArchived(b)
 	case Options:
 		kind, wire = "options", wireOptions{textMap(b.Values)}
 	case Title:
