@@ -4,10 +4,12 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +56,21 @@ func damages() []damage {
 				t.Fatal(err)
 			}
 		}, "lorimer.db"},
+		{"a pipe in its place", func(t *testing.T, state string) {
+			t.Helper()
+			file := filepath.Join(state, "lorimer.db")
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(file, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if info, err := os.Stat(file); err != nil || info.Mode() != fs.ModeNamedPipe|0o644 {
+					t.Errorf("the pipe is %v (%v), want it as it was", info.Mode(), err)
+				}
+			})
+		}, "not a regular file"},
 		{"a file in place of the directory", func(t *testing.T, state string) {
 			t.Helper()
 			if err := os.RemoveAll(state); err != nil {

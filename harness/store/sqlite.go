@@ -55,6 +55,9 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, dialect, error) {
 	return db, d, nil
 }
 
+// errIrregular tells of a device or a pipe, whose mode is not ours to change.
+var errIrregular = errors.New("it is not a regular file")
+
 // prepare makes the file, for its owner alone, and follows a link to it: the
 // files beside it are beside its end.
 func (d *sqlite) prepare() error {
@@ -77,8 +80,13 @@ func (d *sqlite) prepare() error {
 		return err
 	}
 	info, err := f.Stat()
-	if err != nil || info.Mode().Perm()&0o077 == 0 {
+	switch {
+	case err != nil:
 		return err
+	case !info.Mode().IsRegular():
+		return errIrregular
+	case info.Mode().Perm()&0o077 == 0:
+		return nil
 	}
 	return f.Chmod(0o600)
 }
