@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -55,6 +53,11 @@ func FuzzReplay(f *testing.F) {
 				cancel()
 			}
 			got, want := show(replayed(t, f.beside().load(t, s.ID()))), show(rec.all())
+			if slices.ContainsFunc(rec.all(), func(e event.Event) bool { _, ok := e.(event.Retry); return ok }) {
+				// What a repeat left and what it kept are stored one after the other.
+				slices.Sort(got.order)
+				slices.Sort(want.order)
+			}
 			want.forget(f.entries(t, s))
 			if diff := got.differs(want); diff != "" {
 				t.Errorf("shown after a replay (-live +replay):\n%s", diff)
@@ -219,8 +222,8 @@ func TestReplayEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkReplay replays a thread of 1,000 entries: turns of a message, an answer
-// with two calls, their results and an answer.
+// BenchmarkReplay replays a thread of 1,000 entries through their codec: turns of a
+// message, an answer with two calls, their results and an answer.
 func BenchmarkReplay(b *testing.B) {
 	const entries = 1000
 	call := func(id string) thread.Part {
@@ -238,44 +241,22 @@ func BenchmarkReplay(b *testing.B) {
 			thread.Assistant{Parts: []thread.Part{call(id("a")), call(id("b"))}}, result(id("a")), result(id("b")),
 			thread.Assistant{MessageID: id("m"), Parts: []thread.Part{{ID: id("m"), Text: strings.Repeat("some words ", 50)}}})
 	}
-	open := map[string]func() (harness.Threads, func() error, error){
-		"memory": func() (harness.Threads, func() error, error) {
-			return memory.New(nil), func() error { return nil }, nil
-		},
-		"sqlite": func() (harness.Threads, func() error, error) {
-			s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "threads.db"), store.Options{})
-			if err != nil {
-				return nil, nil, err
-			}
-			return s, s.Close, nil
-		},
+	f := newFixture()
+	f.threads = newCoded()
+	e := harness.New(harness.Options{Threads: f.threads, Settings: &f.settings})
+	s, err := e.Open(b.Context(), harness.Spec{FS: files{}})
+	if err != nil {
+		b.Fatal(err)
 	}
-	for _, name := range []string{"memory", "sqlite"} {
-		b.Run(name, func(b *testing.B) {
-			threads, end, err := open[name]()
-			if err != nil {
-				b.Fatal(err)
-			}
-			f := newFixture()
-			e := harness.New(harness.Options{Threads: threads, Settings: &f.settings})
-			s, err := e.Open(b.Context(), harness.Spec{FS: files{}})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := threads.Append(b.Context(), s.ID(), "", bodies...); err != nil {
-				b.Fatal(err)
-			}
-			nobody := event.SinkFunc(func(event.Event) error { return nil })
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := s.Replay(b.Context(), nobody); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.N*entries)/b.Elapsed().Seconds(), "entries/s")
-			if err := end(); err != nil {
-				b.Error(err)
-			}
-		})
+	if _, err := f.threads.Append(b.Context(), s.ID(), "", bodies...); err != nil {
+		b.Fatal(err)
 	}
+	nobody := event.SinkFunc(func(event.Event) error { return nil })
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.Replay(b.Context(), nobody); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*entries)/b.Elapsed().Seconds(), "entries/s")
 }
