@@ -150,21 +150,39 @@ func marshal(v any) ([]byte, error) {
 // is not UTF-8, such as a part of the name of a file.
 type text string
 
-// MarshalJSON returns a string, or an object with the bytes of what is none.
+// MarshalJSON returns a string, or an object with the bytes of what is none. Most
+// texts need no look at JSON's rules.
 func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(t)) {
+	switch {
+	case isPlain(t):
+		return append(append(append(make([]byte, 0, len(t)+2), '"'), t...), '"'), nil
+	case utf8.ValidString(string(t)):
 		return marshal(string(t))
 	}
 	return marshal(wireBytes{[]byte(t)})
 }
 
+// isPlain reports whether t stands in JSON as it is.
+func isPlain(t text) bool {
+	for i := range len(t) {
+		if c := t[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // UnmarshalJSON reads what MarshalJSON has written.
 func (t *text) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
+	switch {
+	case len(data) > 0 && data[0] == '{':
 		var b wireBytes
 		err := json.Unmarshal(data, &b)
 		*t = text(b.Base64)
 		return err
+	case len(data) > 1 && data[0] == '"' && bytes.IndexByte(data, '\\') < 0 && utf8.Valid(data):
+		*t = text(data[1 : len(data)-1])
+		return nil
 	}
 	return json.Unmarshal(data, (*string)(t))
 }
