@@ -54,10 +54,10 @@ func tool(name string, args object) modeltest.Tool {
 	return modeltest.Tool{Name: name, Args: modeltest.JSON(args)}
 }
 
-// lookAtBoth is a turn that reads a text and a picture at once.
-func lookAtBoth() []modeltest.Reply {
+// lookAtBoth is a turn that reads a text and a picture at once, after a thought.
+func lookAtBoth(thought string) []modeltest.Reply {
 	return []modeltest.Reply{
-		{Think: []string{"two ", "files"}, Text: []string{"I read both."}, Tools: []modeltest.Tool{
+		{Think: []string{thought}, Text: []string{"I read both."}, Tools: []modeltest.Tool{
 			tool("read", object{"path": "a.txt"}), tool("read", object{"path": "img.png"})}},
 		{Text: []string{"Seen."}},
 	}
@@ -300,21 +300,21 @@ func TestRow228SwitchAndResume(t *testing.T) {
 			e.seed("img.png", file)
 			e.acp("--model", way[0])
 			s := e.open(nil)
-			turn := func(text string) {
+			turn := func(text, by string) {
 				t.Helper()
-				m.Add(lookAtBoth()...)
+				m.Add(lookAtBoth("so thinks " + by)...)
 				e.call("session/prompt", object{"sessionId": s, "prompt": []any{
 					object{"type": "text", "text": text}, object{"type": "image", "mimeType": "image/png", "data": encoded},
 				}}, nil)
 			}
-			turn("first")
+			turn("first", way[0])
 			e.choose(s, "model", way[1])
-			turn("second")
+			turn("second", way[1])
 			e = e.restart("--model", way[0])
 			e.load(s)
-			turn("third") // by the second still: that is stored
+			turn("third", way[1]) // by the second still: that is stored
 			e.choose(s, "model", way[0])
-			turn("fourth")
+			turn("fourth", way[0])
 			if got := m.Rejected(); len(got) > 0 {
 				t.Errorf("rejected: %q", got)
 			}
@@ -330,6 +330,13 @@ func TestRow228SwitchAndResume(t *testing.T) {
 				t.Errorf("routes of the requests = %q, want the second provider in the middle", paths)
 			}
 			for i, r := range requests {
+				other := way[1]
+				if r.Path == paths[2] {
+					other = way[0]
+				}
+				if bytes.Contains(r.Body, []byte("so thinks "+other)) {
+					t.Errorf("request %d has a thought of the other provider (R-HARN-31)", i+1)
+				}
 				// Each turn has a picture of the user from its first request on, and one of a tool from its second.
 				if got := bytes.Count(r.Body, []byte(encoded)); got != i+1 {
 					t.Errorf("request %d has %d pictures, want %d", i+1, got, i+1)
@@ -421,7 +428,7 @@ func TestC050DeniedCallIsAPair(t *testing.T) {
 				t.Errorf("stop reason = %s, want end_turn", stop)
 			}
 			results := e.results(sessions[0])
-			if len(results) != 1 || !results[0].IsError || !strings.Contains(results[0].Text, "not") {
+			if len(results) != 1 || !results[0].IsError || !strings.HasPrefix(results[0].Text, "This call was not run") {
 				t.Errorf("results = %+v, want the refusal", results)
 			}
 			checkResults(t, e.lastRequest(sessions[0]))
@@ -450,7 +457,7 @@ func TestC123NothingIsRewritten(t *testing.T) {
 			s := e.open(nil)
 			for i, day := range []string{"2026-12-01", "2026-12-02", "2026-12-03"} {
 				for range 2 {
-					m.Add(lookAtBoth()...)
+					m.Add(lookAtBoth("two files")...)
 					if stop := e.prompt(s, fmt.Sprint("turn ", i)); stop != "end_turn" {
 						t.Fatalf("stop reason = %s, want end_turn", stop)
 					}
@@ -496,7 +503,7 @@ func TestC125RebuildKeepsResultsAndPictures(t *testing.T) {
 	file, encoded := picture(t)
 	m := modeltest.New(t)
 	for range 3 {
-		m.Add(lookAtBoth()...)
+		m.Add(lookAtBoth("two files")...)
 	}
 	m.Add(modeltest.Reply{Text: []string{"It was an animal."}, Repeat: -1})
 	e := onBoth(t, m)

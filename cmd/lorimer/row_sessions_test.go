@@ -196,31 +196,42 @@ func TestRow177Library(t *testing.T) {
 	last.call("session/delete", object{"sessionId": "nobody"}, nil)
 }
 
-// Row 177 (R-ACP-16): to close a session ends what runs in it, which is stored as
-// far as it came. What was closed can be loaded, by the same process too.
+// Row 177 (R-ACP-16): to close, archive or delete a session ends what runs in it.
+// What was closed or archived is stored as far as it came, and can be loaded, by
+// the same process too.
 func TestRow177Close(t *testing.T) {
 	t.Parallel()
-	e := edit(t, step("bash", object{"command": "echo up > up; read x < pipe; touch ran-on"})+"\n"+always, "--mode", "auto")
-	s := e.open(nil)
-	up := e.fifo("up")
-	e.fifo("pipe")
-	id := e.send("session/prompt", say(s, "work"))
-	up.get()
-	closed := e.wait(e.send("session/close", object{"sessionId": s}))
-	if stop := stopReason(t, e.wait(id)); stop != "cancelled" || closed.Error != nil {
-		t.Errorf("stop reason of the prompt = %s after %s, want cancelled", stop, closed.Raw)
+	for _, method := range []string{"session/close", "session/archive", "session/delete"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			e := edit(t, step("bash", object{"command": "echo $$ > up; read x < pipe; touch ran-on"})+"\n"+always, "--mode", "auto")
+			s := e.open(nil)
+			up := e.fifo("up")
+			e.fifo("pipe")
+			id := e.send("session/prompt", say(s, "work"))
+			e.file("pid", up.get())
+			closed := e.wait(e.send(method, object{"sessionId": s}))
+			if stop := stopReason(t, e.wait(id)); stop != "cancelled" || closed.Error != nil {
+				t.Errorf("stop reason of the prompt = %s after %s, want cancelled", stop, closed.Raw)
+			}
+			e.dead("pid")
+			missing(t, "session/prompt", e.wait(e.send("session/prompt", say(s, "x"))))
+			missing(t, "session/close", e.wait(e.send("session/close", object{"sessionId": s})))
+			if method == "session/delete" {
+				missing(t, "session/load", e.wait(e.send("session/load", e.where(s))))
+				return
+			}
+			r := e.load(s)
+			if !slices.Equal(r.said, []string{"work"}) || len(r.calls) != 1 {
+				t.Errorf("the load tells of %q and %d calls, want the turn that was ended", r.said, len(r.calls))
+			}
+			if stop := e.prompt(s, "next"); stop != "end_turn" {
+				t.Errorf("stop reason of the next prompt = %s, want end_turn", stop)
+			}
+			checkResults(t, e.lastRequest(s))
+			e.absent("ran-on")
+		})
 	}
-	missing(t, "session/prompt", e.wait(e.send("session/prompt", say(s, "x"))))
-	missing(t, "session/close", e.wait(e.send("session/close", object{"sessionId": s})))
-	r := e.load(s)
-	if !slices.Equal(r.said, []string{"work"}) || len(r.calls) != 1 {
-		t.Errorf("the load tells of %q and %d calls, want the turn that was ended", r.said, len(r.calls))
-	}
-	if stop := e.prompt(s, "next"); stop != "end_turn" {
-		t.Errorf("stop reason of the next prompt = %s, want end_turn", stop)
-	}
-	checkResults(t, e.lastRequest(s))
-	e.absent("ran-on")
 }
 
 // Row 177 and C053 (R-ACP-16): a fork ends before the message of the user that is
