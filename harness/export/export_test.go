@@ -42,7 +42,7 @@ func stored(t testing.TB, id string, bodies ...thread.Body) *memory.Threads {
 // whole is a thread with all that one can have.
 func whole() []thread.Body {
 	call := thread.Call{ID: "c1", WireID: "w1", Name: "bash", Args: `{"command":"ls"}`}
-	left := thread.Call{ID: "c2", WireID: "w2", Name: "read", Args: `{}`}
+	left := thread.Call{ID: "c2", WireID: "w2", Name: "read", Args: `{}`, Provider: "p/m", Extra: json.RawMessage(`{"thought_signature":"sealed"}`)}
 	return []thread.Body{
 		thread.Options{Values: map[string]string{"mode": "ask"}},
 		thread.User{
@@ -101,7 +101,7 @@ func TestJSON(t *testing.T) {
 	s := stored(t, "s1", whole()...)
 	golden(t, "testdata/whole.json", []byte(written(t, s, "s1", export.Options{Reasoning: true})))
 	plain := written(t, s, "s1", export.Options{})
-	for _, secret := range []string{"secret thought", `"sig"`} {
+	for _, secret := range []string{"secret thought", `"sig"`, "sealed"} {
 		if strings.Contains(plain, secret) {
 			t.Errorf("the document has %s, which nobody has asked for", secret)
 		}

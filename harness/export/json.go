@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,7 +77,7 @@ type entry struct {
 
 func encodeEntry(e thread.Entry, o Options) ([]byte, error) {
 	if a, ok := e.Body.(thread.Assistant); ok && !o.Reasoning {
-		a.Parts = slices.DeleteFunc(slices.Clone(a.Parts), func(p thread.Part) bool { return p.Reasoning != nil })
+		a.Parts = thoughtless(a.Parts)
 		e.Body = a
 	}
 	kind, body, err := thread.Encode(e.Body)
@@ -86,6 +85,24 @@ func encodeEntry(e thread.Entry, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
 	return encode(entry{e.Seq, e.Time.UTC().Truncate(time.Microsecond), kind, body})
+}
+
+// thoughtless returns parts without reasoning, and calls without what a provider has
+// sealed in them, which may be the thought behind the call.
+func thoughtless(parts []thread.Part) []thread.Part {
+	var out []thread.Part
+	for _, p := range parts {
+		if p.Reasoning != nil {
+			continue
+		}
+		if p.Call != nil && p.Call.Extra != nil {
+			c := *p.Call
+			c.Extra = nil
+			p.Call = &c
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // encode returns v as JSON on one line that leaves <, > and & alone.
