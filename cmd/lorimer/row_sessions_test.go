@@ -230,6 +230,9 @@ func TestRow177Close(t *testing.T) {
 			}
 			checkResults(t, e.lastRequest(s))
 			e.absent("ran-on")
+			if diff := cmp.Diff([]string{"built", "built"}, e.harnesses(s)); diff != "" {
+				t.Errorf("harnesses (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
