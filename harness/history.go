@@ -69,7 +69,7 @@ func (t *turn) recall(ctx context.Context) error {
 // build sets the model up and reads the conversation that it continues
 // (R-HARN-07). Its error is the cause of ctx once that has ended.
 func (t *turn) build(ctx context.Context) (*harness, error) {
-	h := &harness{conv: new(thread.Conversation)}
+	h := &harness{conv: new(thread.Conversation), created: t.info.Created}
 	var err error
 	if h.model, err = t.snap.Open(ctx); err == nil {
 		err = t.catchUp(ctx, h.conv)
@@ -104,10 +104,11 @@ func (t *turn) take(ctx context.Context) error {
 			return err
 		}
 		t.lease = l
-		switch last := l.conv.Last(); {
-		case last < t.info.Last:
-			return t.catchUp(ctx, l.conv)
-		case last == t.info.Last || l.how != reused:
+		last := l.conv.Last()
+		if l.how != reused || l.created.Equal(t.info.Created) && last <= t.info.Last {
+			if last < t.info.Last {
+				return t.catchUp(ctx, l.conv)
+			}
 			return nil
 		}
 		// The thread was deleted, and this one has only its name.

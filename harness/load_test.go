@@ -253,21 +253,31 @@ func TestDelete(t *testing.T) {
 }
 
 // A harness that has lived on while another process deleted its thread and made
-// a new one of the same name forgets what it knew.
+// a new one of the same name forgets what it knew, however long the new one is.
 func TestThreadOfTheSameName(t *testing.T) {
-	f := newFixture()
-	f.script.steps = []step{says("x")}
-	named := func(sp *harness.Spec) { sp.ID = "mine" }
-	s := f.open(t, named)
-	ask(t, s, "one")
-	g := f.beside()
-	g.start(t)
-	if err := g.engine.Delete(t.Context(), s.ID()); err != nil {
-		t.Fatal(err)
-	}
-	g.open(t, named)
-	ask(t, s, "two")
-	if got := f.script.requests()[1].Messages; len(got) != 1 {
-		t.Errorf("the request has %d messages, want one", len(got))
+	for answers, want := range map[int]int{0: 1, 3: 7} {
+		f := newFixture()
+		f.script.steps = []step{says("x")}
+		named := func(sp *harness.Spec) { sp.ID = "mine" }
+		s := f.open(t, named)
+		ask(t, s, "secret")
+		g := f.beside()
+		g.start(t)
+		if err := g.engine.Delete(t.Context(), s.ID()); err != nil {
+			t.Fatal(err)
+		}
+		other := g.open(t, named)
+		for range answers {
+			g.script.steps = append(g.script.steps, says("y"))
+			ask(t, other, "another")
+		}
+		ask(t, s, "two")
+		got := f.script.requests()[1].Messages
+		if len(got) != want {
+			t.Errorf("after %d answers the request has %d messages, want %d", answers, len(got), want)
+		}
+		if strings.Contains(fmt.Sprint(got), "secret") {
+			t.Errorf("after %d answers the model is sent what was deleted: %v", answers, got)
+		}
 	}
 }
