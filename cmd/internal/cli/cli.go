@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A Process is what the operating system gave to this one.
@@ -108,7 +110,7 @@ func newRoot(p Process, signals *signals) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; try \"%s --help\"", err, cmd.CommandPath())
+		return usagef("%w; try \"%s --help\"", unread(err), cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp(root))
@@ -128,6 +130,27 @@ func newRoot(p Process, signals *signals) *cobra.Command {
 		newTopic("script", "The script model, for tests and demonstrations"),
 	)
 	return root
+}
+
+// unread says of a flag whose value cannot be read what it takes, where the error
+// would name the function that tried.
+func unread(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	what := ""
+	switch kind := bad.GetFlag().Value.Type(); {
+	case errors.Is(err, strconv.ErrRange):
+		what = "a number of a possible size"
+	case kind == "int":
+		what = "a whole number"
+	case kind == "bool":
+		what = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("flag --%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), what)
 }
 
 // newHelp shows the help of a command or a topic.

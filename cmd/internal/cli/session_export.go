@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,9 @@ func save(file string, write func(io.Writer) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(file), ".lorimer-export-")
 	if err != nil {
+		if e, ok := errors.AsType[*os.PathError](err); ok {
+			e.Path = file // the user knows no other
+		}
 		return err
 	}
 	defer func() {
@@ -141,6 +145,9 @@ func readDocument(ctx context.Context, p Process, name string) (export.Document,
 
 func document(name string, r io.Reader) (export.Document, error) {
 	doc, err := export.Read(r)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return export.Document{}, fmt.Errorf("%s: %w; what is read is the JSON of \"lorimer session export\"", name, err)
+	}
 	if err != nil {
 		return export.Document{}, fmt.Errorf("%s: %w", name, err)
 	}
