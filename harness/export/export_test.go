@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +237,13 @@ func TestReadMistakes(t *testing.T) {
 	doc := func(entries string) string {
 		return "{\"format\":\"lorimer-thread\",\"version\":1,\"id\":\"a\",\n\"entries\":[" + entries + "]}"
 	}
+	then := func(kindsAndBodies ...string) string { // a document that goes on after its beginning
+		entries := made
+		for pair := range slices.Chunk(kindsAndBodies, 2) {
+			entries += fmt.Sprintf(`,{"seq":%d,"time":"2026-11-30T09:15:00Z","kind":%q,"body":%s}`, strings.Count(entries, `"seq"`)+1, pair[0], pair[1])
+		}
+		return doc(entries)
+	}
 	tests := []struct{ name, file, want string }{
 		{"nothing", "", "line 1: the document is empty"},
 		{"half of it", doc(made)[:60], "line 2: the document ends in the middle"},
@@ -261,7 +270,13 @@ func TestReadMistakes(t *testing.T) {
 		{"an unknown kind", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"dance","body":{}}`), `entry 2: entry of the unknown kind "dance"`},
 		{"a body of another form", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"note","body":[]}`), "entry 2: "},
 		{"no body", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"note"}`), "entry 2: "},
-		{"a retry of nothing", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"retried","body":{"user":1}}`), "entry 2: it answers message 1 anew, which is none of the user"},
+		{"a retry of nothing", doc(made + `,{"seq":2,"time":"2026-11-30T09:15:00Z","kind":"retried","body":{"user":1}}`), "entry 2: it answers message 1 anew, which is not the last of the user"},
+		{"a retry of no message", then("retried", `{"user":0}`), "entry 2: it answers message 0 anew"},
+		{"a retry of an older message", then("user", "{}", "user", "{}", "retried", `{"user":2}`), "entry 4: it answers message 2 anew"},
+		{"a call without an id", then("assistant", `{"parts":[{"call":{"name":"x"}}]}`), `entry 2: its call "" has no id of its own`},
+		{"calls of one id", then("assistant", `{"parts":[{"call":{"id":"c"}}]}`, "assistant", `{"parts":[{"call":{"id":"c"}}]}`), `entry 3: its call "c" has no id of its own`},
+		{"a call that runs", then("result", `{"shown":{"status":"pending"}}`), `entry 2: its call is shown as "pending"`},
+		{"a kind of call that there is not", then("result", `{"shown":{"kind":"evil"}}`), `entry 2: its call is of the unknown kind "evil"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

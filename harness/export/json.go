@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
 )
@@ -166,7 +167,7 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 		return nil, errors.New("there are no entries")
 	}
 	all := make([]thread.Entry, 0, len(raw))
-	users := make(map[int64]bool)
+	var b before
 	for i, data := range raw {
 		var r entry
 		want := int64(i) + 1
@@ -183,7 +184,7 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 		}
 		body, err := thread.Decode(r.Kind, r.Body)
 		if err == nil {
-			err = fits(body, want, users)
+			err = b.fits(body, want)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", want, err)
@@ -193,9 +194,14 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 	return all, nil
 }
 
-// fits reports a body that cannot stand at seq. Users holds the numbers of the
-// messages of the user before it.
-func fits(body thread.Body, seq int64, users map[int64]bool) error {
+// before is what a body refers to among those that come before it.
+type before struct {
+	user  int64               // number of the last message of the user
+	calls map[string]struct{} // ids
+}
+
+// fits reports a body that cannot stand at seq, and notes what it says.
+func (p *before) fits(body thread.Body, seq int64) error {
 	created, begins := body.(thread.Created)
 	switch {
 	case begins && seq > 1:
@@ -213,17 +219,52 @@ func fits(body thread.Body, seq int64, users map[int64]bool) error {
 			return fmt.Errorf("its title is not one line of at most %d characters", maxTitle)
 		}
 	case thread.User:
-		users[seq] = true
+		p.user = seq
 	case thread.Retried:
-		if !users[b.User] {
-			return fmt.Errorf("it answers message %d anew, which is none of the user", b.User)
+		if b.User != p.user || p.user == 0 {
+			return fmt.Errorf("it answers message %d anew, which is not the last of the user", b.User)
 		}
 	case thread.Assistant:
-		return object(b.Meta)
+		return cmp.Or(object(b.Meta), p.unique(b.Parts))
 	case thread.Result:
-		return object(b.Shown.Meta)
+		return cmp.Or(object(b.Shown.Meta), ended(b.Shown))
 	}
 	return nil
+}
+
+// unique reports a call whose id another has, or that has none: clients tell calls
+// apart by their ids.
+func (p *before) unique(parts []thread.Part) error {
+	for _, part := range parts {
+		if part.Call == nil {
+			continue
+		}
+		id := part.Call.ID
+		if _, ok := p.calls[id]; ok || id == "" {
+			return fmt.Errorf("its call %q has no id of its own", tools.Line(id, maxLine))
+		}
+		if p.calls == nil {
+			p.calls = make(map[string]struct{})
+		}
+		p.calls[id] = struct{}{}
+	}
+	return nil
+}
+
+// ended reports a call that is shown in a way that clients do not know, or as one
+// that still runs.
+func ended(c event.ToolCall) error {
+	switch c.Status {
+	case "", event.Completed, event.Failed:
+	default:
+		return fmt.Errorf("its call is shown as %q, which is no end of one", tools.Line(string(c.Status), maxLine))
+	}
+	switch c.Kind {
+	case "", tools.KindRead, tools.KindEdit, tools.KindDelete, tools.KindMove, tools.KindSearch,
+		tools.KindExecute, tools.KindThink, tools.KindFetch, tools.KindOther:
+		return nil
+	}
+	return fmt.Errorf("its call is of the unknown kind %q", tools.Line(string(c.Kind), maxLine))
 }
 
 // directories reports one that is not absolute. The thread may come from a machine
