@@ -57,7 +57,9 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	if err := e.o.Threads.Delete(ctx, id); err != nil {
+	log := e.o.Log.With().Str("session", id).Logger()
+	err := pastDead(ctx, e.o.Threads, id, log, func() error { return e.o.Threads.Delete(ctx, id) })
+	if err != nil {
 		return err
 	}
 	return e.pool.drop(ctx, id)

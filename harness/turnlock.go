@@ -57,23 +57,31 @@ func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (conte
 	return ctx, h, nil
 }
 
-// take takes the lock. What a dead process has left is taken over, once: should
-// two do so at a time, the second finds the lock of the first.
+// take takes the lock.
 func (h *hold) take(ctx context.Context) error {
-	err := h.threads.Lock(ctx, h.id, h.holder, lockTime)
-	other, locked := errors.AsType[*LockedError](err)
-	if locked && dead(other.Holder) {
-		h.log.Info().Int("process", other.Holder.Process).Msg("taking the turn over from a process that has ended")
-		if err := h.threads.Unlock(ctx, h.id, other.Holder.Token); err != nil {
-			return fmt.Errorf("taking the session over: %w", err)
-		}
-		err = h.threads.Lock(ctx, h.id, h.holder, lockTime)
-		_, locked = errors.AsType[*LockedError](err)
-	}
-	if err != nil && !locked && !errors.Is(err, ErrNotFound) {
+	err := pastDead(ctx, h.threads, h.id, h.log, func() error {
+		return h.threads.Lock(ctx, h.id, h.holder, lockTime)
+	})
+	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked && !errors.Is(err, ErrNotFound) {
 		h.giveUp(ctx) // it may be ours all the same, if the answer came too late
 	}
 	return err
+}
+
+// pastDead calls f, which fails with a [*LockedError] while a turn of thread id
+// runs. The lock of a dead process is given up, and f called once more: should two
+// do so at a time, the second finds the lock of the first.
+func pastDead(ctx context.Context, threads Locks, id string, log zerolog.Logger, f func() error) error {
+	err := f()
+	other, locked := errors.AsType[*LockedError](err)
+	if !locked || !dead(other.Holder) {
+		return err
+	}
+	log.Info().Int("process", other.Holder.Process).Msg("taking the turn over from a process that has ended")
+	if err := threads.Unlock(ctx, id, other.Holder.Token); err != nil {
+		return fmt.Errorf("taking the session over: %w", err)
+	}
+	return f()
 }
 
 // dead reports whether the process of a holder has ended for certain.

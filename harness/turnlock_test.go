@@ -161,31 +161,32 @@ func TestLockOfAnotherHolder(t *testing.T) { // R-ACP-53: a lock left by a dead 
 		{"one of another boot", holder(func(h *thread.Holder) { h.Place, h.Started = "other", "1" }), 30 * time.Second},
 		{"one of which little is known", thread.Holder{Token: "other", Process: self.ID, Started: "1"}, 30 * time.Second},
 	}
+	prompt := func(t *testing.T, _ *fixture, s *harness.Session) error {
+		_, err := prompted(t, s, t.Context(), "go", &recorder{})
+		return err
+	}
+	remove := func(t *testing.T, f *fixture, s *harness.Session) error { return f.engine.Delete(t.Context(), s.ID()) }
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFixture()
-				f.script.steps = []step{says("x")}
-				s := f.open(t)
-				if err := f.threads.Lock(t.Context(), s.ID(), tt.holder, 30*time.Second); err != nil {
-					t.Fatal(err)
-				}
-				start := time.Now()
-				for {
-					_, err := prompted(t, s, t.Context(), "go", &recorder{})
-					if err == nil {
-						break
-					}
-					if !errors.Is(err, harness.ErrBusy) {
+		for name, do := range map[string]func(*testing.T, *fixture, *harness.Session) error{"prompt": prompt, "delete": remove} {
+			t.Run(name+" beside "+tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := newFixture()
+					f.script.steps = []step{says("x")}
+					s := f.open(t)
+					if err := f.threads.Lock(t.Context(), s.ID(), tt.holder, 30*time.Second); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(time.Second)
-				}
-				if got := time.Since(start); got != tt.wait {
-					t.Errorf("the thread could be had after %v, want %v", got, tt.wait)
-				}
+					start := time.Now()
+					err := do(t, f, s)
+					for ; errors.Is(err, harness.ErrBusy); err = do(t, f, s) {
+						time.Sleep(time.Second)
+					}
+					if got := time.Since(start); err != nil || got != tt.wait {
+						t.Errorf("the thread could be had after %v (%v), want %v", got, err, tt.wait)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
