@@ -367,6 +367,50 @@ func TestResumeAfterTheEnd(t *testing.T) {
 	})
 }
 
+// sticky is a store that makes threads, but takes its time.
+type sticky struct{ harness.Threads }
+
+func (s sticky) Create(ctx context.Context, id string, c thread.Created, more ...thread.Body) error {
+	time.Sleep(time.Minute)
+	return s.Threads.Create(context.WithoutCancel(ctx), id, c, more...)
+}
+
+func (s sticky) Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error {
+	time.Sleep(time.Minute)
+	return s.Threads.Copy(context.WithoutCancel(ctx), from, last, id, c, more...)
+}
+
+// A request that outlasts the connection leaves no session that nobody has heard of.
+func TestNewSessionAfterTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct{ name, request string }{
+		{"new", newSession("n", dir)},
+		{"fork", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/fork","params":{"sessionId":"s","cwd":%q}}`, dir)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rig{threads: sticky{stored(t, dir, 1, 1)}, spaces: &spaces{}}
+				e := acptest.Open(t, r.serve(t))
+				e.Say(initialize, tt.request)
+				e.Hear()
+				e.Stop()
+				if err := e.Wait(); err != nil {
+					t.Errorf("Serve = %v", err)
+				}
+				time.Sleep(time.Hour)
+				page, err := r.threads.List(t.Context(), thread.Query{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if opened := r.spaces.opened.Load(); opened != 1 || len(page.Threads) != 1 {
+					t.Errorf("%d workspaces were opened and the store has %d threads, want 1 of each", opened, len(page.Threads))
+				}
+			})
+		})
+	}
+}
+
 // What a client does not read is not read from the store either.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (c *conn) newSession(ctx context.Context, r *wire.Request, a admission) (an
 	if err != nil {
 		return nil, err
 	}
-	if err := c.open(ctx, a.s, b, o, b.Engine.Open); err != nil {
+	if err := c.openNew(ctx, a.s, b, o, b.Engine.Open); err != nil {
 		return nil, wishFailure(a.s.id, err)
 	}
 	return a.s.answerNew(r), nil
@@ -56,7 +56,7 @@ func (c *conn) fork(ctx context.Context, r *wire.Request, a admission) (any, err
 	if err != nil {
 		return nil, err
 	}
-	err = c.open(ctx, a.s, b, o, func(ctx context.Context, sp harness.Spec) (*harness.Session, error) {
+	err = c.openNew(ctx, a.s, b, o, func(ctx context.Context, sp harness.Spec) (*harness.Session, error) {
 		return b.Engine.Fork(ctx, source, at, sp)
 	})
 	switch {
@@ -68,6 +68,23 @@ func (c *conn) fork(ctx context.Context, r *wire.Request, a admission) (any, err
 		return nil, wishFailure(a.s.id, err)
 	}
 	return a.s.answerNew(r), nil
+}
+
+// openNew is open for a session whose thread start makes. Nobody has been told of the
+// thread when it fails after that, so it is deleted again.
+func (c *conn) openNew(ctx context.Context, s *session, b *Backend, o opening, start startSession) error {
+	made := false
+	err := c.open(ctx, s, b, o, func(ctx context.Context, sp harness.Spec) (*harness.Session, error) {
+		h, err := start(ctx, sp)
+		made = err == nil
+		return h, err
+	})
+	if err == nil || !made {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Grace)
+	defer cancel()
+	return errors.Join(err, b.Engine.Delete(ctx, s.id))
 }
 
 // answerNew is the answer with which a session begins.

@@ -68,7 +68,7 @@ func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
 	if err := e.o.Threads.Create(ctx, s.id, created, thread.Options{Values: s.choice.values()}); err != nil {
 		return nil, err
 	}
-	return e.keep(s)
+	return e.keepNew(ctx, s)
 }
 
 // admit sees to the id of a session whose thread is to be made.
@@ -122,6 +122,18 @@ func (e *Engine) keep(s *Session) (*Session, error) {
 	}
 	e.open[s] = true
 	return s, nil
+}
+
+// keepNew is keep for a session whose thread was just made. Nobody has been told of
+// one that cannot be kept, so it is deleted again.
+func (e *Engine) keepNew(ctx context.Context, s *Session) (*Session, error) {
+	_, err := e.keep(s)
+	if err == nil {
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	return nil, errors.Join(err, e.o.Threads.Delete(ctx, s.id))
 }
 
 func (e *Engine) forget(s *Session) {

@@ -42,7 +42,7 @@ func (e *Engine) Fork(ctx context.Context, from, at string, sp Spec) (*Session, 
 	if err := e.o.Threads.Copy(ctx, from, part.info.Last, s.id, created, more...); err != nil {
 		return nil, err
 	}
-	return e.keep(s)
+	return e.keepNew(ctx, s)
 }
 
 // A cut is the part of a thread that is copied.

@@ -350,3 +350,46 @@ func TestClosedEngineOpensNothing(t *testing.T) {
 		t.Errorf("Open = %v, want ErrClosed", err)
 	}
 }
+
+// closing is a store that has made a thread just when the engine ends.
+type closing struct {
+	harness.Threads
+	f *fixture
+}
+
+func (c closing) Create(ctx context.Context, id string, b thread.Created, more ...thread.Body) error {
+	return errors.Join(c.Threads.Create(ctx, id, b, more...), c.f.engine.Close(ctx))
+}
+
+func (c closing) Copy(ctx context.Context, from string, last int64, id string, b thread.Created, more ...thread.Body) error {
+	return errors.Join(c.Threads.Copy(ctx, from, last, id, b, more...), c.f.engine.Close(ctx))
+}
+
+// A session that cannot be leaves no thread behind.
+func TestNoThreadWithoutASession(t *testing.T) {
+	for name, open := range map[string]func(*harness.Engine) error{
+		"new": func(e *harness.Engine) error {
+			_, err := e.Open(t.Context(), harness.Spec{ID: "n", FS: files{}})
+			return err
+		},
+		"fork": func(e *harness.Engine) error {
+			_, err := e.Fork(t.Context(), "old", "", harness.Spec{ID: "n", FS: files{}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			if err := f.threads.Create(t.Context(), "old", thread.Created{Cwd: "/space"}); err != nil {
+				t.Fatal(err)
+			}
+			f.threads = closing{f.threads, f}
+			f.start(t)
+			if err := open(f.engine); !errors.Is(err, harness.ErrClosed) {
+				t.Errorf("error = %v, want ErrClosed", err)
+			}
+			if _, err := f.threads.Info(t.Context(), "n"); !errors.Is(err, harness.ErrNotFound) {
+				t.Errorf("the thread = %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
