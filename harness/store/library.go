@@ -29,8 +29,8 @@ func (t tx) info(ctx context.Context, id, mode string) (thread.Info, error) {
 	return readInfo(id, data)
 }
 
-// row reads the row of a thread, which stays as it is until the end of the
-// transaction if mode, UPDATE or SHARE, says so.
+// row reads the row of a thread, and keeps others from it as [dialect.lock] says
+// of mode; "" keeps nobody.
 func (t tx) row(ctx context.Context, id, mode string) (info []byte, err error) {
 	query := "SELECT info FROM threads WHERE id = $1"
 	if mode != "" {
@@ -130,7 +130,8 @@ func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, erro
 // Copy makes a thread from a part of another.
 func (s *Store) Copy(ctx context.Context, from string, last int64, id string, c thread.Created, more ...thread.Body) error {
 	return s.change(ctx, func(t tx) error {
-		if _, err := t.row(ctx, from, "SHARE"); err != nil {
+		// What is copied is never written to, so a turn of the thread goes on.
+		if _, err := t.row(ctx, from, "KEY SHARE"); err != nil {
 			return err
 		}
 		l, now := newLog(t, id), s.time()

@@ -11,7 +11,7 @@ import (
 // Lock takes the turn of a thread, or renews it.
 func (s *Store) Lock(ctx context.Context, id string, h thread.Holder, ttl time.Duration) error {
 	return s.change(ctx, func(t tx) error {
-		if _, err := t.row(ctx, id, "UPDATE"); err != nil {
+		if _, err := t.row(ctx, id, "NO KEY UPDATE"); err != nil {
 			return err
 		}
 		if err := s.free(ctx, t, id, plain(h.Token)); err != nil {

@@ -137,7 +137,7 @@ func newLog(t tx, id string) *log { return &log{t, thread.Info{ID: id}} }
 
 // openLog returns the log of a thread, and keeps other writers out of it.
 func openLog(ctx context.Context, t tx, id string) (*log, error) {
-	info, err := t.info(ctx, id, "UPDATE")
+	info, err := t.info(ctx, id, "NO KEY UPDATE")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -175,5 +178,47 @@ func TestTheDatabaseTellsTheTimeOfLocks(t *testing.T) {
 	}
 	if err := right.Lock(t.Context(), "a", thread.Holder{Token: "right"}, time.Hour); err == nil {
 		t.Error("the lock was taken from one whose clock is slow")
+	}
+}
+
+// during is a value that does something when it is stored, in the middle of a
+// change.
+type during func() error
+
+func (f during) MarshalJSON() ([]byte, error) { return []byte("null"), f() }
+
+// A turn goes on while its thread is copied, which may take long; only deleting
+// it has to wait.
+func TestATurnGoesOnBesideACopy(t *testing.T) {
+	where := schema(t, storetest.Postgres(t))
+	one, two := open(t, where), open(t, where)
+	if err := one.Create(t.Context(), "a", thread.Created{}, thread.Note{}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	beside := during(func() error {
+		if _, err := conn.Exec(ctx, "SELECT id FROM threads WHERE id = 'a' FOR UPDATE NOWAIT"); err == nil {
+			t.Error("a thread can be deleted while it is copied")
+		}
+		err := two.Lock(ctx, "a", thread.Holder{Token: "turn"}, time.Hour)
+		if err == nil {
+			_, err = two.Append(ctx, "a", "turn", thread.Note{})
+		}
+		return err
+	})
+	more := thread.Result{Shown: event.ToolCall{Output: beside}}
+	if err := one.Copy(ctx, "a", 2, "b", thread.Created{}, more); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]int64{"a": 3, "b": 3} {
+		if i, err := one.Info(ctx, id); err != nil || i.Last != want {
+			t.Errorf("thread %s has %d entries (%v), want %d", id, i.Last, err, want)
+		}
 	}
 }

@@ -37,8 +37,9 @@ var _ harness.Threads = (*Store)(nil)
 type dialect interface {
 	// begin is the statement that begins a change.
 	begin() string
-	// lock ends a SELECT of a row that others leave as it is until the end of
-	// the transaction; mode is UPDATE or SHARE.
+	// lock ends a SELECT of a row until the end of the transaction: with the
+	// mode KEY SHARE others may not delete it, with NO KEY UPDATE they may not
+	// write it either, and UPDATE waits for all of them.
 	lock(mode string) string
 	// page is a query for the entries of a thread after a number, up to last:
 	// id, seq, time, kind and body of pageRows at most, and hardly more bytes
