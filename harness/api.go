@@ -50,7 +50,8 @@ type Log interface {
 	// bodies it tells no more than whether the turn has its place.
 	Append(ctx context.Context, id, turn string, bodies ...thread.Body) ([]thread.Entry, error)
 	// Read calls f with each entry after seq, in order, and holds no more than a
-	// page of them in memory. ErrNotFound without a thread.
+	// page of them in memory. ErrNotFound without a thread, also when it was
+	// deleted before all that stood in it at the call could be read.
 	Read(ctx context.Context, id string, after int64, f func(thread.Entry) error) error
 }
 

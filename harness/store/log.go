@@ -70,7 +70,7 @@ func (s *Store) Read(ctx context.Context, id string, after int64, f func(thread.
 			return err
 		}
 		if len(page) == 0 {
-			return nil // deleted meanwhile
+			return fmt.Errorf("thread %s was deleted while it was read: %w", id, harness.ErrNotFound)
 		}
 		for _, r := range page {
 			if err := ctx.Err(); err != nil {

@@ -87,6 +87,7 @@ func testLibrary(t *testing.T, open func(*testing.T) harness.Threads) {
 		}
 	})
 	t.Run("a deleted thread is gone", func(t *testing.T) { testDelete(t, open(t)) })
+	t.Run("a thread is read whole, or is gone", func(t *testing.T) { testDeletedReading(t, open(t)) })
 	t.Run("whoever has given up gets no answer", func(t *testing.T) { testCancelled(t, open(t)) })
 }
 
@@ -189,6 +190,23 @@ func testDelete(t *testing.T, s harness.Threads) {
 	create(t, s, "a", thread.Created{Cwd: "/again"})
 	if got := read(t, s, "a", 0); len(got) != 1 {
 		t.Errorf("a thread of the same id begins with %d entries, want 1", len(got))
+	}
+}
+
+// Half a thread must not pass for all of it.
+func testDeletedReading(t *testing.T, s harness.Threads) {
+	const notes = 700
+	create(t, s, "a", thread.Created{})
+	add(t, s, "a", slices.Repeat([]thread.Body{thread.Note{Text: "x"}}, notes)...)
+	seen := 0
+	err := s.Read(t.Context(), "a", 0, func(thread.Entry) error {
+		if seen++; seen > 1 {
+			return nil
+		}
+		return s.Delete(t.Context(), "a")
+	})
+	if !errors.Is(err, harness.ErrNotFound) && (err != nil || seen != notes+1) {
+		t.Errorf("error = %v after %d entries, want ErrNotFound, or all %d", err, seen, notes+1)
 	}
 }
 
