@@ -214,6 +214,29 @@ func TestRow066Retry(t *testing.T) {
 	}
 }
 
+// Row 66 (R-HARN-26): an answer holds until another has taken its place. One that
+// the model refuses to give anew is kept for the model, for who opens the session
+// and in the next process.
+func TestRow066RetryThatFails(t *testing.T) {
+	t.Parallel()
+	e := edit(t, `{"text": "good answer"}`+"\n"+`{"error": {"status": 400}}`+"\n"+always)
+	s := e.open(nil)
+	e.prompt(s, "the question")
+	if r := e.wait(e.send("session/prompt", say(s, "/retry"))); r.Error == nil {
+		t.Fatalf("answer to /retry = %s, want the error of the model", r.Result)
+	}
+	if diff := cmp.Diff([]string{"user the question", "assistant good answer"}, e.shown(s)); diff != "" {
+		t.Errorf("session show (-want +got):\n%s", diff)
+	}
+	e.prompt(s, "go on")
+	checkOnce(t, e.lastRequest(s), []string{"the question", "good answer", "go on"})
+
+	next := e.restart("--model", "script:"+e.file("script.jsonl", always))
+	next.load(s)
+	next.prompt(s, "and on")
+	checkOnce(t, next.lastRequest(s), []string{"the question", "good answer", "go on", "fine", "and on"})
+}
+
 // shown runs "lorimer session show" and returns the pieces in short: whether
 // replaced, the kind and the text, or the title of a call.
 func (e *editor) shown(session string, flags ...string) (pieces []string) {

@@ -206,13 +206,18 @@ func (l *log) insert(ctx context.Context, e thread.Entry) error {
 // add brings what is said of the thread, and the words of it, up to date with an
 // entry that stands in row.
 func (l *log) add(ctx context.Context, row int64, e thread.Entry) error {
-	named := l.info.Named
+	named, retried := l.info.Named, l.info.Retried
 	l.info.Add(e)
 	const forget = "DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE thread = $1 AND "
 	switch b := e.Body.(type) {
-	case thread.Retried:
+	case thread.Assistant:
+		if retried == 0 || l.info.Retried != 0 {
+			break
+		}
 		// The title of the thread stays, wherever it was given.
-		return l.t.exec(ctx, forget+"seq > $2 AND seq < $3 AND kind <> 'title')", l.info.ID, b.User, e.Seq)
+		if err := l.t.exec(ctx, forget+"seq > $2 AND seq < $3 AND kind <> 'title')", l.info.ID, l.info.User, retried); err != nil {
+			return err
+		}
 	case thread.Title:
 		if named && !b.User {
 			return nil

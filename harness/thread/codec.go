@@ -93,7 +93,7 @@ func EncodeInfo(i Info) ([]byte, error) {
 	w := wireInfo{
 		ID: text(i.ID), Cwd: text(i.Cwd), Roots: texts(i.Roots), Title: text(i.Title), Named: i.Named,
 		Options: textMap(i.Options), Created: i.Created.UnixMicro(), Updated: i.Updated.UnixMicro(),
-		Archived: i.Archived, Parent: text(i.Parent), Last: i.Last, User: i.User, Messages: i.Messages, Revision: i.Revision,
+		Archived: i.Archived, Parent: text(i.Parent), Last: i.Last, User: i.User, Messages: i.Messages, Revision: i.Revision, Retried: i.Retried,
 	}
 	for _, s := range i.Replaced {
 		w.Replaced = append(w.Replaced, wireSpan(s))
@@ -110,7 +110,7 @@ func DecodeInfo(data []byte) (Info, error) {
 	i := Info{
 		ID: string(w.ID), Cwd: string(w.Cwd), Roots: list(w.Roots), Title: string(w.Title), Named: w.Named,
 		Options: stringMap(w.Options), Created: time.UnixMicro(w.Created).UTC(), Updated: time.UnixMicro(w.Updated).UTC(),
-		Archived: w.Archived, Parent: string(w.Parent), Last: w.Last, User: w.User, Messages: w.Messages, Revision: w.Revision,
+		Archived: w.Archived, Parent: string(w.Parent), Last: w.Last, User: w.User, Messages: w.Messages, Revision: w.Revision, Retried: w.Retried,
 	}
 	for _, s := range w.Replaced {
 		i.Replaced = append(i.Replaced, Span(s))

@@ -28,7 +28,8 @@ const maxPaths = 4096
 // entry, and the messages of a longer log begin with those of a shorter one: a
 // message that has been followed by one of another role never changes again,
 // and the last one only grows at its end (R-HARN-14). Only [Withdrawn] and
-// [Retried] go back, as far as the last message of the user. So a conversation
+// [Retried] go back, as far as the last message of the user, and what comes after
+// a [Retried] without an answer returns to the answer before. So a conversation
 // read from the store and one that has lived since the first entry are equal.
 //
 // The zero value is the conversation of an empty thread. It is not safe for
@@ -48,7 +49,14 @@ type turnMark struct {
 	before []llms.MessageContent // without it
 	after  []llms.MessageContent // with it
 	moves  []llms.ContentPart    // what was said of directories since; no way back takes that away
-	fresh  bool                  // nothing has answered it yet
+	fresh  bool                  // nothing has answered it yet, or anew
+	held   *turnHeld             // the answer that holds while nothing has answered anew; nil without one
+}
+
+// A turnHeld is an answered conversation, to go back to.
+type turnHeld struct {
+	messages []llms.MessageContent
+	moves    int // of the moves, those said in it
 }
 
 // Add continues the conversation with e, which follows all entries before it.
@@ -68,14 +76,11 @@ func (c *Conversation) Add(e Entry) {
 	case Moved:
 		c.move(b)
 	case Withdrawn:
-		if c.user.fresh {
+		if !c.restore() && c.user.fresh {
 			c.goBack(c.user.before)
 		}
 	case Retried:
-		if c.user.set {
-			c.user.fresh = true
-			c.goBack(c.user.after)
-		}
+		c.retry()
 	case Created, Options, Title, Archived: // say nothing to the model
 	}
 }
@@ -98,10 +103,39 @@ func (c *Conversation) Sent(wire string) bool { return c.wire[wire] }
 
 // ask adds a message of the user.
 func (c *Conversation) ask(u User) {
+	c.restore()
 	c.settle()
 	before := slices.Clip(c.messages)
 	c.say(llms.ChatMessageTypeHuman, parts(u.Sent))
 	c.user = turnMark{set: true, before: before, after: slices.Clip(c.messages), fresh: true}
+}
+
+// retry goes back to the last message of the user, and holds the answer that it
+// has.
+func (c *Conversation) retry() {
+	if !c.user.set {
+		return
+	}
+	if !c.user.fresh {
+		c.settle()
+		c.user.held = &turnHeld{messages: slices.Clip(c.messages), moves: len(c.user.moves)}
+	}
+	c.user.fresh = true
+	c.goBack(c.user.after)
+}
+
+// restore goes back to the answer that is held, because no other has come. It
+// reports whether there was one.
+func (c *Conversation) restore() bool {
+	held := c.user.held
+	if held == nil {
+		return false
+	}
+	c.user.held, c.user.fresh = nil, false
+	c.open, c.results = nil, nil
+	c.messages = held.messages
+	c.say(llms.ChatMessageTypeHuman, c.user.moves[held.moves:])
+	return true
 }
 
 // goBack makes messages, which were handed out, the end of the conversation. What
@@ -124,7 +158,7 @@ func (c *Conversation) move(m Moved) {
 
 // answer adds an answer and opens its calls.
 func (c *Conversation) answer(a Assistant) {
-	c.user.fresh = false
+	c.user.fresh, c.user.held = false, nil
 	c.say(llms.ChatMessageTypeAI, parts(a.Parts))
 	for _, p := range a.Parts {
 		if p.Call == nil {

@@ -149,11 +149,21 @@ func TestMessages(t *testing.T) { // R-HARN-08
 			[]string{"human|p", "ai|yes", "human|q", "ai|yes"},
 		},
 		{
-			"a message that is tried anew and fails again is taken back, however often it was answered",
+			"an answer that could not be given anew holds, however often it is tried",
 			[]thread.Body{
 				user("p"), answer, user("q"), answer, thread.Retried{User: 3}, thread.Withdrawn{}, thread.Retried{User: 3},
 				thread.Note{Text: "n"}, thread.Withdrawn{}, user("r"),
 			},
+			[]string{"human|p", "ai|yes", "human|q", "ai|yes", "human|r"},
+		},
+		{
+			"an answer holds when the process died before another",
+			[]thread.Body{user("q"), calls("1"), result("1"), answer, thread.Retried{User: 1}, void(calls("2")), user("r")},
+			[]string{"human|q", "ai|call w1", "tool|w1 of 1 false", "ai|yes", "human|r"},
+		},
+		{
+			"a message that was never answered is tried anew and fails again",
+			[]thread.Body{user("p"), answer, user("q"), thread.Withdrawn{}, thread.Retried{User: 3}, thread.Withdrawn{}, user("r")},
 			[]string{"human|p", "ai|yes", "human|r"},
 		},
 		{"nothing to try anew", []thread.Body{thread.Note{Text: "n"}, thread.Retried{User: 1}}, []string{"human|n"}},
@@ -164,7 +174,12 @@ func TestMessages(t *testing.T) { // R-HARN-08
 		{
 			"other directories in a turn that is tried anew and fails",
 			[]thread.Body{user("p"), answer, thread.Retried{User: 1}, moved, answer, thread.Retried{User: 1}, thread.Withdrawn{}, user("q")},
-			[]string{"human|" + toldMoved + "|q"},
+			[]string{"human|p|" + toldMoved, "ai|yes", "human|q"},
+		},
+		{
+			"other directories since an answer that holds",
+			[]thread.Body{user("p"), answer, thread.Retried{User: 1}, moved, thread.Withdrawn{}, user("q")},
+			[]string{"human|p", "ai|yes", "human|" + toldMoved + "|q"},
 		},
 		{"other directories before there was anything", []thread.Body{moved, user("q")}, []string{"human|q"}},
 	}
@@ -243,6 +258,7 @@ func FuzzMessages(f *testing.F) {
 		}
 		c := new(thread.Conversation)
 		var before []llms.MessageContent
+		retrying := false // an answer anew is asked for, and none has come
 		var handed [][]llms.MessageContent
 		var kept [][]string
 		for i, b := range log {
@@ -252,9 +268,11 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("after %q: %v", log[:i+1], err)
 			}
 			handed, kept = append(handed, now), append(kept, lines(now))
-			if b == 'W' || b == 'R' {
+			_, asks := body(i, b).(thread.User)
+			if b == 'W' || b == 'R' || asks && retrying {
 				before = nil
 			}
+			retrying = b == 'R' || retrying && !asks && b != 'W' && !strings.ContainsRune("123r", b)
 			if n := len(now); n > 0 && now[n-1].Role == llms.ChatMessageTypeTool {
 				continue // the tail may be a repair, which a real result replaces
 			}

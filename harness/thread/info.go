@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type Info struct {
 	User     int64  // Seq of the last message of the user; 0 is none
 	Messages int64  // of the user
 	Revision int    // how often an answer was given anew (R-HARN-26)
+	Retried  int64  // Seq of the last Retried while nothing has answered anew yet; 0 is none
 	Replaced []Span // what is neither shown nor sent any more, in order
 }
 
@@ -42,21 +44,28 @@ func (i *Info) Add(e Entry) {
 	case Moved:
 		i.Cwd, i.Roots = b.Cwd, b.Roots
 	case User:
-		i.User, i.Updated = e.Seq, e.Time
+		i.User, i.Updated, i.Retried = e.Seq, e.Time, 0
 		i.Messages++
 		if i.Title == "" {
 			i.Title = beginning(b)
 		}
-	case Assistant, Result:
+	case Assistant:
+		i.Updated = e.Time
+		if i.Retried != 0 && !b.Void {
+			i.Replaced = replace(i.Replaced, Span{i.User + 1, i.Retried})
+			i.Retried = 0
+		}
+	case Result:
 		i.Updated = e.Time
 	case Retried:
 		i.Revision++
-		i.Updated = e.Time
-		i.Replaced = replace(i.Replaced, Span{b.User + 1, e.Seq})
+		i.Updated, i.Retried = e.Time, e.Seq
+	case Withdrawn:
+		i.Retried = 0
 	case Archived:
 		i.Archived = b.On
 	case Options:
-		i.Options = b.Values
+		i.Options = merged(i.Options, b.Values)
 	case Title:
 		if !i.Named || b.User {
 			i.Title, i.Named = b.Text, b.User
@@ -68,6 +77,17 @@ func (i *Info) Add(e Entry) {
 func replace(spans []Span, span Span) []Span {
 	spans = slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.From >= span.From })
 	return append(spans, span)
+}
+
+// merged returns values with those of more in their places. Copies of an Info share
+// them, so they are not changed.
+func merged(values, more map[string]string) map[string]string {
+	if len(values) == 0 {
+		return more
+	}
+	out := maps.Clone(values)
+	maps.Copy(out, more)
+	return out
 }
 
 // maxTitle is how many characters of a first message stand for a title.

@@ -52,6 +52,16 @@ func TestInfoAdd(t *testing.T) {
 			},
 		},
 		{
+			"options that are not named stay", []thread.Body{
+				thread.Created{}, thread.Options{Values: map[string]string{"mode": "ask", "tools": "on"}},
+				thread.Options{Values: map[string]string{"tools": "off"}}, thread.Options{},
+				thread.Options{Values: map[string]string{"model": "p/m"}},
+			},
+			thread.Info{
+				Options: map[string]string{"mode": "ask", "tools": "off", "model": "p/m"}, Created: at(1), Updated: at(1), Last: 5,
+			},
+		},
+		{
 			"it can be brought back", []thread.Body{thread.Created{}, thread.Archived{On: true}, thread.Archived{}},
 			thread.Info{Created: at(1), Updated: at(1), Last: 3},
 		},
@@ -74,11 +84,28 @@ func TestInfoAdd(t *testing.T) {
 		{
 			"two answers given anew", []thread.Body{
 				thread.Created{}, said("hi"), thread.Assistant{}, thread.Retried{User: 2}, thread.Assistant{},
-				said("ho"), thread.Assistant{}, thread.Retried{User: 6},
+				said("ho"), thread.Assistant{}, thread.Retried{User: 6}, thread.Assistant{Void: true}, thread.Assistant{},
 			},
 			thread.Info{
-				Title: "hi", Created: at(1), Updated: at(8), Last: 8, User: 6, Messages: 2, Revision: 2,
+				Title: "hi", Created: at(1), Updated: at(10), Last: 10, User: 6, Messages: 2, Revision: 2,
 				Replaced: []thread.Span{{From: 3, To: 4}, {From: 7, To: 8}},
+			},
+		},
+		{
+			"an answer that could not be given anew", []thread.Body{
+				thread.Created{}, said("hi"), thread.Assistant{}, thread.Retried{User: 2}, thread.Withdrawn{},
+				thread.Retried{User: 2}, thread.Assistant{Void: true},
+			},
+			thread.Info{
+				Title: "hi", Created: at(1), Updated: at(7), Last: 7, User: 2, Messages: 1, Revision: 2, Retried: 6,
+			},
+		},
+		{
+			"a message after an answer that could not be given anew", []thread.Body{
+				thread.Created{}, said("hi"), thread.Assistant{}, thread.Retried{User: 2}, said("ho"), thread.Assistant{},
+			},
+			thread.Info{
+				Title: "hi", Created: at(1), Updated: at(6), Last: 6, User: 5, Messages: 2, Revision: 1,
 			},
 		},
 	}

@@ -108,10 +108,11 @@ type Note struct{ Text string }
 // provider cannot take must not fail every request after it. It stays displayed.
 type Withdrawn struct{}
 
-// Retried tells that the last message of the user is answered anew: what
-// follows that message up to here is replaced. It stays in the log, but neither
-// the model nor the client sees it any more (R-HARN-26). It also revives a message
-// that was withdrawn.
+// Retried tells that the last message of the user is answered anew. Once there is
+// another answer, what follows that message up to here is replaced: it stays in
+// the log, but neither the model nor the client sees it any more (R-HARN-26). As
+// long as there is none, because the model failed or the process died, the answer
+// before holds. It also revives a message that was withdrawn.
 type Retried struct {
 	User int64 // Seq of the message of the user
 }
@@ -119,7 +120,8 @@ type Retried struct {
 // Archived hides the thread from lists, or brings it back.
 type Archived struct{ On bool }
 
-// Options are the session's options after a change.
+// Options are those of the session's options that were chosen; what they do not name
+// stays as it was, since another process may have chosen it.
 type Options struct{ Values map[string]string }
 
 // Title is the title of the thread.

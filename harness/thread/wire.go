@@ -358,6 +358,7 @@ type wireInfo struct {
 	User     int64           `json:"user,omitempty"`
 	Messages int64           `json:"messages,omitempty"`
 	Revision int             `json:"revision,omitempty"`
+	Retried  int64           `json:"retried,omitempty"`
 	Replaced []wireSpan      `json:"replaced,omitempty"`
 }
 

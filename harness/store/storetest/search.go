@@ -127,7 +127,11 @@ func testReplaced(t *testing.T, s harness.Threads) {
 	answer := func(text string) thread.Assistant { return thread.Assistant{Parts: []thread.Part{{Text: text}}} }
 	create(t, s, "a", thread.Created{})
 	add(t, s, "a", said("a question"), answer("first answer"), thread.Title{Text: "first title"})
-	add(t, s, "a", thread.Retried{User: 2}, answer("second answer"))
+	add(t, s, "a", thread.Retried{User: 2})
+	if got, want := places(search(t, s, "first answer")), []string{"a 3 assistant"}; !slices.Equal(got, want) {
+		t.Errorf("the answer is found at %q while no other has come, want %q", got, want)
+	}
+	add(t, s, "a", answer("second answer"))
 	add(t, s, "a", said("withdrawn question"), thread.Withdrawn{})
 	tests := []struct{ query, want string }{
 		{"question", "a 2 user, a 7 user"}, {"first answer", ""}, {"second answer", "a 6 assistant"}, {"first title", "a 4 title"},
