@@ -210,7 +210,10 @@ func (t *turn) storeFirst(ctx context.Context, bodies []thread.Body) error {
 		return err
 	}
 	defer done()
-	if err := t.append(ctx, append(bodies, thread.Options{Values: t.choice.values()})...); err != nil {
+	if chosen := t.choice.since(t.s.Choice()); len(chosen) > 0 {
+		bodies = append(bodies, thread.Options{Values: chosen})
+	}
+	if err := t.append(ctx, bodies...); err != nil {
 		return err
 	}
 	t.s.chose(t.choice)

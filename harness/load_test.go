@@ -92,6 +92,36 @@ func TestOptionsComeBack(t *testing.T) { // C016, R-ACP-18
 	}
 }
 
+// Two processes that change different options of a thread both have their way, also
+// where one of them does it with a message.
+func TestOptionsOfTwoProcesses(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{says("x")}
+	s := f.open(t)
+	g := f.beside()
+	other := g.load(t, s.ID())
+	if err := s.SetOption(t.Context(), harness.OptionThinking, "high"); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.SetMode(t.Context(), "read-only"); err != nil {
+		t.Fatal(err)
+	}
+	slot, err := s.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := s.Choice()
+	silent.Tools = harness.ToolsOff
+	in := harness.Input{Blocks: []event.Block{{Text: "x"}}, Choice: &silent}
+	if _, err := slot.Prompt(t.Context(), in, &recorder{}); err != nil {
+		t.Fatal(err)
+	}
+	want := harness.Choice{Model: "p/m", Mode: "read-only", Tools: harness.ToolsOff, Thinking: "high"}
+	if diff := cmp.Diff(want, f.load(t, s.ID()).Choice()); diff != "" {
+		t.Errorf("choice (-want +got):\n%s", diff)
+	}
+}
+
 // Options that a message brings are stored with it or not at all, and hold from then
 // on.
 func TestMessageBringsOptions(t *testing.T) {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -72,6 +73,13 @@ func (c Choice) values() map[string]string {
 	return map[string]string{
 		OptionModel: c.Model, OptionMode: string(c.Mode), OptionTools: c.Tools, OptionThinking: c.thinking().Current,
 	}
+}
+
+// since returns the values of c that are others than those of old.
+func (c Choice) since(old Choice) map[string]string {
+	values, before := c.values(), old.values()
+	maps.DeleteFunc(values, func(id, value string) bool { return before[id] == value })
+	return values
 }
 
 // with returns c with one option changed.
@@ -210,11 +218,11 @@ func (s *Session) SetOption(ctx context.Context, id, value string) error {
 	if i < 0 || !all[i].has(value) {
 		return fmt.Errorf("%w: %s %q", ErrOption, id, value)
 	}
-	choice = choice.with(id, value)
-	if _, err := s.e.o.Threads.Append(ctx, s.id, "", thread.Options{Values: choice.values()}); err != nil {
-		return fmt.Errorf("storing the options: %w", err)
+	chosen := thread.Options{Values: map[string]string{id: value}}
+	if _, err := s.e.o.Threads.Append(ctx, s.id, "", chosen); err != nil {
+		return fmt.Errorf("storing the option: %w", err)
 	}
-	s.chose(choice)
+	s.chose(choice.with(id, value))
 	return nil
 }
 
