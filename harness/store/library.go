@@ -51,14 +51,27 @@ func readInfo(id string, data []byte) (thread.Info, error) {
 	return info, nil
 }
 
-// List returns a page of threads, the last updated first.
+// List returns a page of threads, the last updated first. Those that are damaged are
+// left out: whoever opens one is told.
 func (s *Store) List(ctx context.Context, q thread.Query) (thread.Page, error) {
 	after, err := cursor.Parse(q.After)
 	if err != nil {
 		return thread.Page{}, err
 	}
+	var page thread.Page
+	for more := true; more; {
+		if after, more, err = s.list(ctx, q, after, &page); err != nil {
+			return thread.Page{}, err
+		}
+	}
+	return page, nil
+}
+
+// list adds to a page what one query finds after a place. It returns the place of the
+// last row, and whether rows after it may still belong to the page.
+func (s *Store) list(ctx context.Context, q thread.Query, after cursor.Cursor, page *thread.Page) (end cursor.Cursor, more bool, err error) {
 	args := []any{after.Updated, after.ID}
-	query := "SELECT id, info FROM threads WHERE (updated, id) < ($1, $2)"
+	query := "SELECT id, updated, info FROM threads WHERE (updated, id) < ($1, $2)"
 	if !q.All {
 		args = append(args, q.Archived)
 		query += fmt.Sprintf(" AND archived = $%d", len(args))
@@ -67,41 +80,56 @@ func (s *Store) List(ctx context.Context, q thread.Query) (thread.Page, error) {
 		args = append(args, plain(q.Cwd))
 		query += fmt.Sprintf(" AND cwd = $%d", len(args))
 	}
-	args = append(args, q.Size()+1) // SQLite counts parameters as they appear
+	limit := q.Size() + 1
+	args = append(args, limit) // SQLite counts parameters as they appear
 	query += fmt.Sprintf(" ORDER BY updated DESC, id DESC LIMIT $%d", len(args))
-	var page thread.Page
+	rows := 0
 	err = s.view(ctx, func(t tx) error {
 		return t.all(ctx, query, args, func(row scan) error {
+			rows++
+			var data []byte
+			if err := row(&end.ID, &end.Updated, &data); err != nil {
+				return err
+			}
+			info, err := readInfo(end.ID, data)
+			if err != nil {
+				return nil // no thread hides others
+			}
 			if n := len(page.Threads); n == q.Size() {
 				page.Next = cursor.Of(page.Threads[n-1]).String()
 				return errEnough
 			}
-			var id string
-			var data []byte
-			if err := row(&id, &data); err != nil {
-				return err
-			}
-			info, err := readInfo(id, data)
 			page.Threads = append(page.Threads, info)
-			return err
+			return nil
 		})
 	})
-	if err != nil {
-		return thread.Page{}, err
-	}
-	return page, nil
+	return end, rows == limit && page.Next == "", err
 }
 
-// Search returns the messages and titles where all words occur.
+// Search returns the messages and titles where all words occur, without those of
+// threads that are damaged.
 func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, error) {
 	query := words.Parse(q.Words)
 	if len(query) == 0 {
 		return nil, ctx.Err()
 	}
-	var hits []thread.Hit
-	err := s.view(ctx, func(t tx) error {
-		args := []any{t.d.match(query), plain(q.Cwd), q.Size()}
+	for limit := q.Size(); ; limit *= 2 {
+		hits, rows, err := s.search(ctx, query, q, limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(hits) == q.Size() || rows < limit {
+			return hits, nil
+		}
+	}
+}
+
+// search returns the hits among the best rows, and how many rows it looked at.
+func (s *Store) search(ctx context.Context, query words.Query, q thread.Search, limit int) (hits []thread.Hit, rows int, err error) {
+	args := []any{s.d.match(query), plain(q.Cwd), limit}
+	err = s.view(ctx, func(t tx) error {
 		return t.all(ctx, t.d.search(), args, func(row scan) error {
+			rows++
 			var r stored
 			var id string
 			var data []byte
@@ -110,21 +138,20 @@ func (s *Store) Search(ctx context.Context, q thread.Search) ([]thread.Hit, erro
 			}
 			info, err := readInfo(id, data)
 			if err != nil {
-				return err
+				return nil // no thread hides others
 			}
 			// The kinds of what is searched are the roles.
 			hit := thread.Hit{Thread: info, Seq: r.seq, Time: time.UnixMicro(r.time).UTC(), Role: r.kind}
 			if e, err := r.entry(id); err == nil { // a damaged one is found, but not shown
 				hit = query.Hit(info, e)
 			}
-			hits = append(hits, hit)
+			if hits = append(hits, hit); len(hits) == q.Size() {
+				return errEnough
+			}
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return hits, nil
+	return hits, rows, err
 }
 
 // Copy makes a thread from a part of another.

@@ -14,10 +14,11 @@ import (
 
 // A Report is what [Look] has found.
 type Report struct {
-	Schema  int    // version of the tables; 0 is none yet
-	Known   int    // version that this program brings them to
-	Threads int64  // how many there are
-	Damage  string // the first thing that a check of the file complains of; "" is nothing
+	Schema  int      // version of the tables; 0 is none yet
+	Known   int      // version that this program brings them to
+	Threads int      // how many there are
+	Broken  []string // the ids of those that are damaged, and so in no list
+	Damage  string   // the first thing that a check of the file complains of; "" is nothing
 }
 
 // Look looks at the database at where and changes nothing in it: neither is one
@@ -89,7 +90,7 @@ func lookPostgres(ctx context.Context, address string) (Report, error) {
 	return r, err
 }
 
-// look runs check and counts the threads.
+// look runs check and looks at each thread.
 func look(ctx context.Context, db *sql.DB, d dialect, r *Report, check func(tx) error) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -100,6 +101,16 @@ func look(ctx context.Context, db *sql.DB, d dialect, r *Report, check func(tx) 
 	if err := check(t); err != nil || r.Schema == 0 || r.Damage != "" {
 		return err
 	}
-	_, err = t.get(ctx, "SELECT count(*) FROM threads", nil, &r.Threads)
-	return err
+	return t.all(ctx, "SELECT id, info FROM threads ORDER BY id", nil, func(row scan) error {
+		var id string
+		var data []byte
+		if err := row(&id, &data); err != nil {
+			return err
+		}
+		r.Threads++
+		if _, err := readInfo(id, data); err != nil {
+			r.Broken = append(r.Broken, id)
+		}
+		return nil
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
+	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
@@ -270,14 +271,14 @@ func TestADamagedThreadCanBeDeleted(t *testing.T) {
 	change(t, path, "UPDATE threads SET info = '{'")
 	s := open(t, path)
 	const want = "session a is damaged: "
-	if _, err := s.List(t.Context(), thread.Query{}); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("List: error = %v, want %s", err, want)
+	if _, err := s.Info(t.Context(), "a"); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Info: error = %v, want %s", err, want)
 	}
 	if err := s.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	if page, err := s.List(t.Context(), thread.Query{}); err != nil || len(page.Threads) != 0 {
-		t.Errorf("List() = %+v, %v; want nothing", page, err)
+	if _, err := s.Info(t.Context(), "a"); !errors.Is(err, harness.ErrNotFound) {
+		t.Errorf("Info = %v, want ErrNotFound", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
 func TestSQLite(t *testing.T) {
@@ -83,4 +85,57 @@ func open(t testing.TB, where string) *store.Store {
 		}
 	})
 	return s
+}
+
+// No thread hides others: those that are damaged are missing in pages and hits, and
+// what looks at the database names them.
+func TestDamagedThreadsHideNoOthers(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		const threads, whole = 50, 5
+		s, err := store.Open(t.Context(), where, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.Fill(t, s, threads)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		const damage = "UPDATE threads SET info = '[]' WHERE id NOT LIKE '%7'"
+		if strings.HasPrefix(where, "postgres") {
+			execute(t, where, damage)
+		} else {
+			change(t, where, damage)
+		}
+		s = open(t, where)
+		var got []string
+		for q := (thread.Query{Limit: 2}); ; {
+			page, err := s.List(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range page.Threads {
+				got = append(got, i.ID)
+			}
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+			if len(page.Threads) != 2 {
+				t.Errorf("a page before the last has %d threads, want 2", len(page.Threads))
+			}
+		}
+		want := []string{"thread-00047", "thread-00037", "thread-00027", "thread-00017", "thread-00007"}
+		if !slices.Equal(got, want) {
+			t.Errorf("List = %q, want %q", got, want)
+		}
+		for limit, n := range map[int]int{1: 1, 100: 2 * whole} {
+			hits, err := s.Search(t.Context(), thread.Search{Words: "subject", Limit: limit})
+			if err != nil || len(hits) != n {
+				t.Errorf("%d hits (%v), want %d", len(hits), err, n)
+			}
+		}
+		r, err := store.Look(t.Context(), where)
+		if err != nil || r.Threads != threads || len(r.Broken) != threads-whole || r.Broken[0] != "thread-00000" {
+			t.Errorf("Look = %+v (%v), want %d threads, all but %d damaged", r, err, threads, whole)
+		}
+	})
 }

@@ -190,13 +190,21 @@ func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
 		return one(doctor.Bad, "%s is damaged (%s); copy it away, then export what \"lorimer session list\" still shows, or restore a copy", name, r.Damage)
 	case r.Schema == 0:
 		return one(doctor.OK, "%s has no tables yet; the first session makes them", name)
-	case r.Schema < r.Known:
-		return one(doctor.OK, "%s has %s; its schema %d becomes %d when it is used", name, sessions(r.Threads), r.Schema, r.Known)
 	}
-	return one(doctor.OK, "%s has %s, schema %d", name, sessions(r.Threads), r.Schema)
+	found := one(doctor.OK, "%s has %s, schema %d", name, sessions(r.Threads), r.Schema)
+	if r.Schema < r.Known {
+		found = one(doctor.OK, "%s has %s; its schema %d becomes %d when it is used", name, sessions(r.Threads), r.Schema, r.Known)
+	}
+	for _, id := range r.Broken {
+		found = append(found, doctor.Finding{
+			State: doctor.Bad,
+			Text:  fmt.Sprintf("the session %s in it is damaged; \"lorimer session delete %s\" deletes it, or restore a copy", id, id),
+		})
+	}
+	return found
 }
 
-func sessions(n int64) string {
+func sessions(n int) string {
 	if n == 1 {
 		return "1 session"
 	}
