@@ -46,7 +46,7 @@ func whole() []thread.Body {
 	call := thread.Call{ID: "c1", WireID: "w1", Name: "bash", Args: `{"command":"ls"}`}
 	left := thread.Call{ID: "c2", WireID: "w2", Name: "read", Args: `{}`, Provider: "p/m", Extra: json.RawMessage(`{"thought_signature":"sealed"}`)}
 	return []thread.Body{
-		thread.Options{Values: map[string]string{"mode": "ask"}},
+		thread.Options{Values: map[string]string{"model": "p/m"}},
 		thread.User{
 			MessageID: "u1",
 			Blocks: []event.Block{
@@ -155,6 +155,42 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || info.Title != "Cities <of> *old*" || !info.Archived || info.Messages != 3 || info.Cwd != "/elsewhere" {
 			t.Errorf("read back as %+v (%v)", info, err)
 		}
+	}
+}
+
+// TestReadLeavesTheModeOut: a document does not say what runs without a question,
+// and what is left without it has its place in the thread.
+func TestReadLeavesTheModeOut(t *testing.T) {
+	s := stored(t, "s1",
+		thread.Options{Values: map[string]string{"mode": "auto", "model": "p/m", "thinking": "high"}},
+		thread.Options{Values: map[string]string{"mode": "auto"}},
+	)
+	doc, err := export.Read(strings.NewReader(written(t, s, "s1", export.Options{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := memory.New(nil)
+	if err := back.Restore(t.Context(), doc.ID, doc.Entries); err != nil {
+		t.Fatal(err)
+	}
+	info, err := back.Info(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"model": "p/m", "thinking": "high"}, info.Options); diff != "" || info.Last != 3 {
+		t.Errorf("read back with %d entries, want 3, and options (-want +got):\n%s", info.Last, diff)
+	}
+	once := written(t, back, "s1", export.Options{})
+	again, err := export.Read(strings.NewReader(once))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := memory.New(nil)
+	if err := last.Restore(t.Context(), again.ID, again.Entries); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(once, written(t, last, "s1", export.Options{})); diff != "" {
+		t.Errorf("the next document differs (-first +second):\n%s", diff)
 	}
 }
 

@@ -125,6 +125,9 @@ type Document struct {
 // document of a known version, an id that a session may have, entries of known
 // kinds that are numbered from 1 and begin with the making of the thread. The
 // error is one line that says what is wrong, and in which line or entry.
+//
+// The option "mode" is left out: what a model may do without a question is not for
+// a document to say. All else is as it was written.
 func Read(r io.Reader) (Document, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -188,6 +191,9 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", want, err)
+		}
+		if o, ok := body.(thread.Options); ok {
+			delete(o.Values, harness.OptionMode)
 		}
 		all = append(all, thread.Entry{Seq: want, Time: r.Time.UTC().Truncate(time.Microsecond), Body: body})
 	}
