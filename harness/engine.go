@@ -18,8 +18,9 @@ import (
 
 // An Engine opens sessions and runs their turns. It is safe for concurrent use.
 type Engine struct {
-	o    Options
-	pool pool
+	o      Options
+	pool   pool
+	tokens tokens
 
 	mu     sync.Mutex // guards the fields below
 	open   map[*Session]bool
@@ -35,7 +36,10 @@ func New(o Options) *Engine {
 	o.Parallel = cmp.Or(max(o.Parallel, 0), 4)
 	o.Waiting = max(cmp.Or(o.Waiting, 16), 0)
 	o.Idle = max(cmp.Or(o.Idle, 30*time.Minute), 0)
-	return &Engine{o: o, pool: pool{idle: o.Idle, log: o.Log}, open: make(map[*Session]bool)}
+	return &Engine{
+		o: o, pool: pool{idle: o.Idle, log: o.Log}, open: make(map[*Session]bool),
+		tokens: tokens{ours: rand.Text() + "-", running: make(map[string]bool)},
+	}
 }
 
 // maxID keeps an id fit to name a file.

@@ -58,7 +58,7 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	log := e.o.Log.With().Str("session", id).Logger()
-	err := pastDead(ctx, e.o.Threads, id, log, func() error { return e.o.Threads.Delete(ctx, id) })
+	err := e.pastDead(ctx, id, log, func() error { return e.o.Threads.Delete(ctx, id) })
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,7 +26,8 @@ type hold struct {
 	id      string
 	holder  thread.Holder
 	log     zerolog.Logger
-	forget  func() // gives the live harness up for the next turn, which may begin before this one has ended
+	forget  func()             // gives the live harness up for the next turn, which may begin before this one has ended
+	over    func(token string) // says that the turn has ended
 
 	lose context.CancelCauseFunc // ends the turn
 	stop context.CancelFunc      // ends the renewing
@@ -41,13 +41,15 @@ type hold struct {
 func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (context.Context, *hold, error) {
 	self := process.Self()
 	h := &hold{
-		threads: e.o.Threads, id: id, log: log, forget: func() { e.pool.forget(id) },
+		threads: e.o.Threads, id: id, log: log,
+		forget: func() { e.pool.forget(id) }, over: func(token string) { e.tokens.forget(token) },
 		holder: thread.Holder{
-			Token: rand.Text(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
+			Token: e.tokens.give(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
 		},
 	}
 	until := time.Now().Add(lockTime)
-	if err := h.take(ctx); err != nil {
+	if err := e.take(ctx, h); err != nil {
+		h.over(h.holder.Token)
 		return nil, nil, err
 	}
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx)) // a cancelled turn still stores its end
@@ -57,9 +59,9 @@ func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (conte
 	return ctx, h, nil
 }
 
-// take takes the lock.
-func (h *hold) take(ctx context.Context) error {
-	err := pastDead(ctx, h.threads, h.id, h.log, func() error {
+// take takes the lock of h.
+func (e *Engine) take(ctx context.Context, h *hold) error {
+	err := e.pastDead(ctx, h.id, h.log, func() error {
 		return h.threads.Lock(ctx, h.id, h.holder, lockTime)
 	})
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked && !errors.Is(err, ErrNotFound) {
@@ -69,16 +71,17 @@ func (h *hold) take(ctx context.Context) error {
 }
 
 // pastDead calls f, which fails with a [*LockedError] while a turn of thread id
-// runs. The lock of a dead process is given up, and f called once more: should two
-// do so at a time, the second finds the lock of the first.
-func pastDead(ctx context.Context, threads Locks, id string, log zerolog.Logger, f func() error) error {
+// runs. The lock of a dead process, or of a turn that has ended, is given up, and f
+// called once more: should two do so at a time, the second finds the lock of the
+// first.
+func (e *Engine) pastDead(ctx context.Context, id string, log zerolog.Logger, f func() error) error {
 	err := f()
 	other, locked := errors.AsType[*LockedError](err)
-	if !locked || !dead(other.Holder) {
+	if !locked || !dead(other.Holder) && !e.tokens.ended(other.Holder.Token) {
 		return err
 	}
-	log.Info().Int("process", other.Holder.Process).Msg("taking the turn over from a process that has ended")
-	if err := threads.Unlock(ctx, id, other.Holder.Token); err != nil {
+	log.Info().Int("process", other.Holder.Process).Msg("taking over the lock of a turn that has ended")
+	if err := e.o.Threads.Unlock(ctx, id, other.Holder.Token); err != nil {
 		return fmt.Errorf("taking the session over: %w", err)
 	}
 	return f()
@@ -157,6 +160,7 @@ func (h *hold) release(ctx context.Context) {
 	h.wg.Wait()
 	h.lose(nil)
 	h.giveUp(ctx)
+	h.over(h.holder.Token)
 }
 
 func (h *hold) giveUp(ctx context.Context) {

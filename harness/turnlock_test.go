@@ -394,6 +394,56 @@ func TestLockThatMayBeTakenIsGivenUp(t *testing.T) {
 	ask(t, s, "go")
 }
 
+// A lock that a turn could not give up, because the database was away when it
+// ended, stands in the way of others until it expires, but not of this engine.
+func TestLockThatWasNotGivenUp(t *testing.T) { // R-ACP-53
+	prompt := func(t *testing.T, f *fixture, id string) error {
+		_, err := prompted(t, f.load(t, id), t.Context(), "go", &recorder{})
+		return err
+	}
+	remove := func(t *testing.T, f *fixture, id string) error { return f.engine.Delete(t.Context(), id) }
+	for name, do := range map[string]func(*testing.T, *fixture, string) error{"prompt": prompt, "delete": remove} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				store := &flaky{Threads: f.threads}
+				f.threads = store
+				f.script.steps = []step{func(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+					store.away.Store(true)
+					return says("one")(ctx, req, sink)
+				}, says("two")}
+				s := f.open(t)
+				ask(t, s, "first")
+				store.away.Store(false)
+
+				g := f.beside()
+				g.script.steps = []step{says("other")}
+				if err := prompt(t, g, s.ID()); !errors.Is(err, harness.ErrBusy) {
+					t.Errorf("prompt of another engine = %v, want ErrBusy", err)
+				}
+				if err := do(t, f, s.ID()); err != nil {
+					t.Errorf("the engine whose turn it was: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestTwoSessionsTakeTurns(t *testing.T) { // R-ACP-53
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(toolstest.Slow("slow", time.Minute))
+		f.script.steps = []step{wants(want{"w", "slow", "{}"}), says("first")}
+		s := f.open(t)
+		ends := begun(t, s, t.Context(), &recorder{})
+		if _, err := prompted(t, f.load(t, s.ID()), t.Context(), "mine", &recorder{}); !errors.Is(err, harness.ErrBusy) {
+			t.Errorf("prompt of another session beside a turn = %v, want ErrBusy", err)
+		}
+		if end := <-ends; end.err != nil || end.out.Stop != harness.EndTurn {
+			t.Errorf("the turn ended with %+v", end)
+		}
+	})
+}
+
 func TestAppendThatFails(t *testing.T) { // R-ACP-50, R-ACP-52
 	full := &flaky{}
 	f := newFixture(&toolstest.Tool{Describe: tools.Info{Name: "fill"}, OnRun: func(context.Context, tools.Call) (tools.Result, error) {
