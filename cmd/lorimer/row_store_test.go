@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
@@ -108,6 +109,58 @@ func TestRow233EachDatabase(t *testing.T) {
 		}
 		roundTrip(t, e, database, s)
 	})
+}
+
+// Row 233 (R-ACP-16): a session that is damaged hides no other one. Who
+// opens it is told so, doctor names it, and it can be deleted.
+func TestRow233DamagedSession(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, database string) {
+		e := newEditor(t).keeps(database)
+		good, bad := e.session(), e.session()
+		spoil(t, database, bad)
+		if got := e.list(object{}); !slices.Equal(got, []string{good}) {
+			t.Errorf("sessions = %q, want %q alone", got, good)
+		}
+		e.leave()
+		want := "session " + bad + " is damaged"
+		if said := e.fails("session", "show", bad); !strings.Contains(said, want) {
+			t.Errorf("lorimer session show says %q, want %q", said, want)
+		}
+		said, err := e.run("doctor")
+		if err == nil || !strings.Contains(string(said), "the session "+bad+" in it is damaged") {
+			t.Errorf("lorimer doctor says %q (%v), want that %s is damaged", said, err, bad)
+		}
+		e.prints("session", "delete", bad)
+		if said := e.fails("session", "show", bad); !strings.Contains(said, "there is no session") {
+			t.Errorf("after it was deleted lorimer session show says %q", said)
+		}
+	})
+}
+
+// spoil damages what a database says of a session.
+func spoil(t *testing.T, database, session string) {
+	t.Helper()
+	const statement = "UPDATE threads SET info = '{' WHERE id = $1"
+	var err error
+	if strings.HasPrefix(database, "postgres") {
+		conn, dialled := pgx.Connect(t.Context(), database)
+		if dialled != nil {
+			t.Fatal(dialled)
+		}
+		_, err = conn.Exec(t.Context(), statement, session)
+		err = errors.Join(err, conn.Close(t.Context()))
+	} else {
+		db, opened := driver.Open(database)
+		if opened != nil {
+			t.Fatal(opened)
+		}
+		_, err = db.Exec(statement, session)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // roundTrip exports a session, deletes it and imports it again: all of it but for the

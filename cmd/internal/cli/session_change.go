@@ -52,8 +52,8 @@ func newSessionDelete(g *globals) *cobra.Command {
 }
 
 func deleteOne(ctx context.Context, g *globals, a *app.App, id string) error {
-	info, err := a.Engine().Info(ctx, id)
-	if err != nil {
+	info, err := a.Engine().Info(ctx, id) // one that is damaged has no title, and can be deleted
+	if errors.Is(err, harness.ErrNotFound) {
 		return err
 	}
 	if err := a.Engine().Delete(ctx, id); err != nil {
