@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -89,9 +90,6 @@ func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session, *har
 			return err
 		}
 	}
-	if _, err := a.Engine().Info(ctx, b.id); errors.Is(err, harness.ErrNotFound) {
-		return &exitError{exitUsage, absent(err, b.id)}
-	}
 	return inThread(ctx, a, "lorimer run", b.id, func(s *harness.Session) error {
 		c, err := demanded(ctx, a, s)
 		if err != nil {
@@ -101,20 +99,26 @@ func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session, *har
 	})
 }
 
-// lastHere returns the session of the current directory that was used last.
+// lastHere returns the session of the current directory that was used last. One
+// without a message, such as that of an editor that was only opened, has nothing to
+// go on with.
 func lastHere(ctx context.Context, a *app.App) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("finding the current directory: %w", err)
 	}
-	page, err := a.Engine().List(ctx, thread.Query{Cwd: dir, Limit: 1})
-	switch {
-	case err != nil:
-		return "", err
-	case len(page.Threads) == 0:
-		return "", usagef("there is no session of %s to continue; leave --continue out to begin one, or choose another with --session (\"lorimer session list\")", dir)
+	for q := (thread.Query{Cwd: dir}); ; {
+		page, err := a.Engine().List(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		if i := slices.IndexFunc(page.Threads, func(t thread.Info) bool { return t.Messages > 0 }); i >= 0 {
+			return page.Threads[i].ID, nil
+		}
+		if q.After = page.Next; q.After == "" {
+			return "", fmt.Errorf("there is no session of %s to continue; leave --continue out to begin one, or choose another with --session (\"lorimer session list\")", dir)
+		}
 	}
-	return page.Threads[0].ID, nil
 }
 
 // answer runs one turn.
