@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -223,5 +224,36 @@ func TestRow188DirectoryGone(t *testing.T) {
 	}
 	if stop := next.prompt(s, "and on"); stop != "end_turn" {
 		t.Errorf("stop reason = %s, want end_turn", stop)
+	}
+}
+
+// Row 233: a database that was moved away while it is open takes no more prompts,
+// which would be lost with it, until it is back.
+func TestRow233Moved(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	e := edit(t, always, "--state", state)
+	s := e.open(nil)
+	e.prompt(s, "before")
+	if err := os.Rename(state, state+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for method, params := range map[string]object{
+		"session/prompt": say(s, "meanwhile"), "session/new": {"cwd": e.cwd, "mcpServers": []any{}},
+	} {
+		f := e.wait(e.send(method, params))
+		if f.Error == nil || !strings.Contains(f.Error.Message, state) || !strings.Contains(f.Error.Message, "put it back") {
+			t.Errorf("%s: %s, want an error that names %s and says what to do", method, f.Raw, state)
+		}
+	}
+	if err := os.Rename(state+".away", state); err != nil {
+		t.Fatal(err)
+	}
+	if stop := e.prompt(s, "after"); stop != "end_turn" {
+		t.Errorf("stop reason of a prompt after the way back = %s, want end_turn", stop)
+	}
+	next := e.restart("--state", state, "--model", "script:"+filepath.Join(e.home, "script.jsonl"))
+	if r := next.load(s); !slices.Equal(r.said, []string{"before", "after"}) {
+		t.Errorf("messages that the next process reads = %q, want the two that were answered", r.said)
 	}
 }

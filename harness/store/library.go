@@ -225,7 +225,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if _, err := t.row(ctx, id, "UPDATE"); err != nil {
 			return err
 		}
-		if err := s.free(ctx, t, id, ""); err != nil {
+		if _, err := s.free(ctx, t, id, ""); err != nil {
 			return err
 		}
 		err := t.exec(ctx, "DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE thread = $1)", id)

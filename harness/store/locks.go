@@ -14,8 +14,14 @@ func (s *Store) Lock(ctx context.Context, id string, h thread.Holder, ttl time.D
 		if _, err := t.row(ctx, id, "NO KEY UPDATE"); err != nil {
 			return err
 		}
-		if err := s.free(ctx, t, id, plain(h.Token)); err != nil {
+		renewed, err := s.free(ctx, t, id, plain(h.Token))
+		if err != nil {
 			return err
+		}
+		if !renewed { // a turn that runs goes on, wherever its database has gone
+			if err := s.d.here(); err != nil {
+				return err
+			}
 		}
 		now, err := s.clock(ctx, t)
 		if err != nil {
@@ -36,17 +42,17 @@ func (s *Store) Unlock(ctx context.Context, id, token string) error {
 }
 
 // free fails with a [*harness.LockedError] if another than token has the turn of a
-// thread whose row the caller holds.
-func (s *Store) free(ctx context.Context, t tx, id, token string) error {
+// thread whose row the caller holds, and reports whether token has it.
+func (s *Store) free(ctx context.Context, t tx, id, token string) (has bool, err error) {
 	h, until, err := t.holder(ctx, id)
 	if err != nil || h.Token == "" || h.Token == token {
-		return err
+		return h.Token != "", err
 	}
 	now, err := s.clock(ctx, t)
 	if err == nil && now < until {
 		err = &harness.LockedError{Holder: h}
 	}
-	return err
+	return false, err
 }
 
 // holder returns who took the turn of a thread last, and until when it is theirs.

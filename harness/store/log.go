@@ -146,6 +146,9 @@ func openLog(ctx context.Context, t tx, id string) (*log, error) {
 
 // create makes the row of the thread, which save completes.
 func (l *log) create(ctx context.Context) error {
+	if err := l.t.d.here(); err != nil {
+		return err
+	}
 	made, err := l.t.get(ctx, "INSERT INTO threads (id, cwd, updated, archived, info)"+
 		" VALUES ($1, '', 0, $2, '') ON CONFLICT (id) DO NOTHING RETURNING id", []any{l.info.ID, false}, new(string))
 	if err == nil && !made {
@@ -164,10 +167,11 @@ func (l *log) save(ctx context.Context) error {
 		plain(l.info.Cwd), l.info.Updated.UnixMicro(), l.info.Archived, string(data), l.info.ID)
 }
 
-// fence fails unless the turn is the one that may write.
+// fence fails unless the turn is the one that may write. What no turn writes must
+// find the database in its place.
 func (l *log) fence(ctx context.Context, turn string) error {
 	if turn == "" {
-		return nil
+		return l.t.d.here()
 	}
 	h, _, err := l.t.holder(ctx, l.info.ID)
 	if err == nil && h.Token != plain(turn) {

@@ -117,6 +117,8 @@ func (d *postgres) version(ctx context.Context, t tx) (version int, err error) {
 // server is set to: who has waited for a row goes on with what it says then.
 func (*postgres) begin() string { return "BEGIN ISOLATION LEVEL READ COMMITTED" }
 
+func (*postgres) here() error { return nil }
+
 func (*postgres) lock(mode string) string { return " FOR " + mode }
 
 func (*postgres) time() string {

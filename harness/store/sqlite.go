@@ -25,7 +25,8 @@ const (
 // process writes one change after the other, and a page is soon read.
 type sqlite struct {
 	path    string
-	scripts []string // the migrations
+	file    os.FileInfo // of the open one; nil where nothing is written
+	scripts []string    // the migrations
 }
 
 // openSQLite opens the database in a file.
@@ -38,7 +39,7 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, dialect, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding database: %w", err)
 	}
-	d := &sqlite{path, names}
+	d := &sqlite{path: path, scripts: names}
 	if err := d.prepare(); err != nil {
 		return nil, nil, explain(ctx, d, err)
 	}
@@ -79,16 +80,28 @@ func (d *sqlite) prepare() error {
 	if err := checkPrivate(filepath.Dir(d.path)); err != nil {
 		return err
 	}
-	info, err := f.Stat()
+	d.file, err = f.Stat()
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular():
+	case !d.file.Mode().IsRegular():
 		return errIrregular
-	case info.Mode().Perm()&0o077 == 0:
+	case d.file.Mode().Perm()&0o077 == 0:
 		return nil
 	}
 	return f.Chmod(0o600)
+}
+
+// here compares the file at the path with the one that is open: SQLite goes on
+// writing to a file that was moved or removed.
+func (d *sqlite) here() error {
+	info, err := os.Stat(d.path)
+	if err == nil && os.SameFile(info, d.file) {
+		return nil
+	}
+	return &fault{
+		fmt.Sprintf("database %s was moved or removed while it was open, and what is said now would be lost; put it back, or start lorimer again", d.path), err,
+	}
 }
 
 // connect sets a new connection up. A database that is damaged, of a newer

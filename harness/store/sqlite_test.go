@@ -282,6 +282,66 @@ func TestADamagedThreadCanBeDeleted(t *testing.T) {
 	}
 }
 
+// What is written to a file that was moved or removed is lost, so nothing is begun
+// in it. A turn that runs goes on: the file may be somewhere else.
+func TestAFileThatIsGoneIsTold(t *testing.T) {
+	path := file(t)
+	dir := filepath.Dir(path)
+	s := open(t, path)
+	if err := s.Create(t.Context(), "a", thread.Created{Cwd: "/w"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Lock(t.Context(), "a", thread.Holder{Token: "running"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), "b", thread.Created{Cwd: "/w"}); err != nil {
+		t.Fatal(err)
+	}
+	begin := map[string]func(id string) error{
+		"Create": func(id string) error { return s.Create(t.Context(), id, thread.Created{Cwd: "/w"}) },
+		"Copy":   func(id string) error { return s.Copy(t.Context(), "b", 1, id, thread.Created{Cwd: "/w"}) },
+		"Restore": func(id string) error {
+			return s.Restore(t.Context(), id, []thread.Entry{{Seq: 1, Time: time.Now(), Body: thread.Created{Cwd: "/w"}}})
+		},
+		"Lock": func(id string) error {
+			return s.Lock(t.Context(), "b", thread.Holder{Token: "next"}, time.Nanosecond)
+		},
+		"Append": func(id string) error {
+			_, err := s.Append(t.Context(), "b", "", thread.Title{Text: id})
+			return err
+		},
+	}
+	gone := func(how string) {
+		t.Helper()
+		for name, f := range begin {
+			err := f(how + name)
+			told, ok := errors.AsType[harness.UserError](err)
+			if !ok || !strings.Contains(told.UserText(), path+" was moved or removed") || !strings.Contains(told.UserText(), "put it back") {
+				t.Errorf("%s in a file that %s: %v, want that it was moved or removed", name, how, err)
+			}
+		}
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Skipf("an open file cannot be moved here: %v", err)
+	}
+	gone("was moved")
+	_, appended := s.Append(t.Context(), "a", "running", thread.Note{Text: "x"})
+	renewed := s.Lock(t.Context(), "a", thread.Holder{Token: "running"}, time.Hour)
+	if err := errors.Join(appended, renewed); err != nil {
+		t.Errorf("a turn that ran when the file was moved: %v", err)
+	}
+	open(t, path)
+	gone("was replaced")
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range begin {
+		if err := f("back" + name); err != nil {
+			t.Errorf("%s in a file that was put back: %v", name, err)
+		}
+	}
+}
+
 func TestAFullDiskIsTold(t *testing.T) {
 	path := filled(t)
 	s := open(t, path)

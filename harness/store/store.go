@@ -53,6 +53,9 @@ type dialect interface {
 	document(words []string) string // the value of words.text
 	time() string                   // a query for the time of locks in microseconds; "" takes the program's
 	explain(err error) error        // an error of the database, or of its files, for the user
+	// here fails when the database is no longer where it was opened, so that what
+	// is written now would be lost.
+	here() error
 }
 
 // Open opens the database at where: the path of a file, which is made when it is
