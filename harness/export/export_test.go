@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -222,6 +223,43 @@ func TestWalk(t *testing.T) {
 	err = export.Walk(t.Context(), s, info, export.Options{}, func(export.Piece) error { calls++; return enough })
 	if !errors.Is(err, enough) || calls != 1 {
 		t.Errorf("error = %v after %d calls, want the first one's", err, calls)
+	}
+}
+
+// TestTerminals: no form steers the terminal that it is printed on.
+func TestTerminals(t *testing.T) {
+	const evil = "a\x1b[2J\u009b2J\x7f\u202eb\r\nc"
+	call := thread.Call{ID: "c", Name: evil}
+	s := stored(t, "s1",
+		thread.User{MessageID: "u1", Blocks: []event.Block{{Text: evil}, {Name: evil, URI: evil}}},
+		thread.Assistant{
+			Parts: []thread.Part{{ID: "t", Reasoning: &thread.Reasoning{Text: evil}}, {ID: "m", Text: evil}, {Call: &call}},
+			Meta:  json.RawMessage(`{"sources":[{"index":1,"url":"https://a.example/\u009bx","title":"\u009bx"}]}`),
+		},
+		thread.Result{CallID: "c", Text: evil, Shown: event.ToolCall{Title: evil}},
+	)
+	o := export.Options{Reasoning: true}
+	var text bytes.Buffer
+	if err := export.Markdown(t.Context(), &text, s, "s1", o); err != nil {
+		t.Fatal(err)
+	}
+	document := written(t, s, "s1", o)
+	for _, got := range []string{text.String(), document} {
+		if i := strings.IndexFunc(got, func(c rune) bool { return unicode.IsControl(c) && c != '\n' || c == '\u202e' }); i >= 0 {
+			t.Errorf("%q is written in\n%s", got[i:min(i+10, len(got))], got)
+		}
+	}
+	for _, want := range []string{"\n```text\na\\x1b[2J\\x9b2J\\x7f\\u202eb\nc\n```\n", "\n> a\\x1b[2J\\x9b2J\\x7f\\u202eb\n> c\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, text.String())
+		}
+	}
+	doc, err := export.Read(strings.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := doc.Entries[1].Body.(thread.User).Blocks[0].Text; got != evil {
+		t.Errorf("read back as %q, want %q", got, evil)
 	}
 }
 

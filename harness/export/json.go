@@ -106,13 +106,14 @@ func thoughtless(parts []thread.Part) []thread.Part {
 	return out
 }
 
-// encode returns v as JSON on one line that leaves <, > and & alone.
+// encode returns v as JSON on one line that leaves <, > and & alone, and does not
+// steer a terminal.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return tools.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), err
 }
 
 // A Document is a thread as it was exported.

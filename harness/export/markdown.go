@@ -19,9 +19,9 @@ const maxLine = 300
 
 // Markdown writes the thread with the given id for people. What the user wrote
 // stands in fences, as it is; what the model wrote is Markdown of its own, in a
-// quotation; so neither can be taken for a part of the document. The sources of all
-// answers follow at the end, each with the number that answers cite it by
-// (R-ACP-54).
+// quotation; so neither can be taken for a part of the document. What would steer a
+// terminal is written out. The sources of all answers follow at the end, each with
+// the number that answers cite it by (R-ACP-54).
 func Markdown(ctx context.Context, w io.Writer, s Source, id string, o Options) error {
 	info, err := s.Info(ctx, id)
 	if err != nil {
@@ -61,14 +61,14 @@ func (m *markdown) block(text string) {
 	if m.begun {
 		m.w.WriteString("\n")
 	}
-	m.w.WriteString(text + "\n")
+	m.w.WriteString(tools.Visible(text) + "\n")
 	m.begun, m.items = true, false
 }
 
 // item writes an item of a list.
 func (m *markdown) item(text string) {
 	if m.items {
-		m.w.WriteString("- " + text + "\n")
+		m.w.WriteString("- " + tools.Visible(text) + "\n")
 		return
 	}
 	m.block("- " + text)
@@ -170,6 +170,7 @@ func attached(a Attachment) string {
 
 // fenced returns text in a fence that nothing in it ends.
 func fenced(text string) string {
+	text = breaks().ReplaceAllString(text, "\n")
 	fence := strings.Repeat("`", max(3, 1+longest(text)))
 	return fence + "text\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }

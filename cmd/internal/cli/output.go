@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // noArgs refuses arguments with a sentence that names a way out.
@@ -69,8 +71,24 @@ func (g *globals) json(cmd *cobra.Command) bool {
 
 // printJSON writes v as indented JSON.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := encoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// encoder writes JSON that does not steer the terminal it may be read on.
+func encoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(visible{w})
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// visible writes JSON, a whole value at a time, as [tools.VisibleJSON] returns it.
+type visible struct{ w io.Writer }
+
+func (v visible) Write(p []byte) (int, error) {
+	if _, err := v.w.Write(tools.VisibleJSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

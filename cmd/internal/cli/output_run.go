@@ -195,12 +195,6 @@ func (j *jsonOutput) end(o harness.Outcome, failed error) error {
 // streamOutput prints an object a line, as things happen.
 type streamOutput struct{ enc *json.Encoder }
 
-func encoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc
-}
-
 func (s *streamOutput) begin(session *harness.Session) {
 	s.enc.Encode(map[string]any{"type": "session", "session": session.ID()}) // a closed output shows at the next line
 }

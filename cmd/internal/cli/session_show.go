@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +92,7 @@ func (s *shower) piece(p export.Piece) error {
 	} else {
 		s.printf("\n-- %s\n", heading(p, s.zone))
 		if p.Text != "" {
-			s.printf("%s\n", visible(strings.TrimRight(p.Text, "\n")))
+			s.printf("%s\n", tools.Visible(strings.TrimRight(p.Text, "\n")))
 		}
 	}
 	for _, a := range p.Attached {
@@ -143,27 +142,4 @@ func attachmentLine(a export.Attachment) string {
 		parts = append(parts, fmt.Sprintf("%d bytes", a.Bytes))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// visible writes out what would steer a terminal, such as an escape sequence or a
-// change of writing direction: a stored text may come from anywhere.
-func visible(s string) string {
-	steers := func(c rune) bool {
-		return unicode.IsControl(c) && c != '\n' && c != '\t' || c >= '\u202a' && c <= '\u202e' || c >= '\u2066' && c <= '\u2069'
-	}
-	if !strings.ContainsFunc(s, steers) {
-		return s
-	}
-	var b strings.Builder
-	for _, c := range s {
-		switch {
-		case !steers(c):
-			b.WriteRune(c)
-		case c < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-	}
-	return b.String()
 }
