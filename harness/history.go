@@ -118,23 +118,31 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
-// append stores bodies and continues the live conversation with them. What has
-// happened is stored also when the turn has been cancelled meanwhile.
+// append stores bodies and continues the live conversation with them.
 func (t *turn) append(ctx context.Context, bodies ...thread.Body) error {
+	entries, err := t.keep(ctx, bodies...)
+	for _, e := range entries {
+		t.lease.conv.Add(e)
+	}
+	return err
+}
+
+// keep stores bodies. What has happened is stored also when the turn has been
+// cancelled meanwhile.
+func (t *turn) keep(ctx context.Context, bodies ...thread.Body) ([]thread.Entry, error) {
 	lasting, cancel := outlive(ctx, grace)
 	defer cancel()
 	entries, err := t.o.Threads.Append(lasting, t.s.id, t.hold.holder.Token, bodies...)
 	if err != nil {
 		t.unstored(ctx, err)
-		return fmt.Errorf("storing the turn: %w", err)
+		return nil, fmt.Errorf("storing the turn: %w", err)
 	}
 	for _, e := range entries {
-		t.lease.conv.Add(e)
 		if t.seq == 0 && opens(e.Body) {
 			t.seq = e.Seq
 		}
 	}
-	return nil
+	return entries, nil
 }
 
 // unstored sees to what follows from an append that did not work. It may have
@@ -192,11 +200,30 @@ func (t *turn) storeInput(ctx context.Context) error {
 	if t.in.Retry {
 		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User})))
 	}
-	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
-	if err := t.storeFirst(ctx, append(bodies, u)); err != nil {
+	if err := t.storeFirst(ctx, append(bodies, t.message())); err != nil {
 		return err
 	}
-	return t.out.emit(event.User{MessageID: u.MessageID, Blocks: u.Blocks})
+	return t.tellMessage()
+}
+
+// message is the message of the user.
+func (t *turn) message() thread.User {
+	return thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
+}
+
+// tellMessage tells the message of the user once it is stored.
+func (t *turn) tellMessage() error {
+	return t.out.emit(event.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks})
+}
+
+// storeUnanswered stores a message for which no model could be set up, so that it can
+// be answered anew when one can (R-HARN-22, R-HARN-26). There is no conversation to go
+// on with, and the session stays as it was.
+func (t *turn) storeUnanswered(ctx context.Context) error {
+	if _, err := t.keep(ctx, t.message(), thread.Withdrawn{}); err != nil {
+		return err
+	}
+	return t.tellMessage()
 }
 
 // storeFirst appends what a turn begins with, and in the same step the options that its

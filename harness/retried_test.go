@@ -108,6 +108,78 @@ func TestRetryAfterAFailure(t *testing.T) { // R-HARN-26, C018
 	}
 }
 
+// R-HARN-22, R-HARN-26: a message for which no model can be set up is kept, and can be
+// answered when one can. The model sees nothing of it before that.
+func TestRetryAfterAFailedBuild(t *testing.T) {
+	refused := &model.Error{Kind: model.Auth, Provider: "p", Message: "no key"}
+	for before, want := range map[int][]int{0: {1, 3}, 1: {1, 3, 5}} {
+		f := newFixture()
+		f.script.steps = []step{says("x")}
+		s := f.open(t)
+		for range before {
+			ask(t, s, "before")
+		}
+		open, key := f.settings.open, f.settings.model.KeyDigest
+		f.settings.open = func(context.Context) (model.Streamer, error) { return nil, refused }
+		f.settings.model.KeyDigest = ""
+		slot, err := s.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := s.Choice()
+		other.Tools = harness.ToolsOff
+		in := harness.Input{MessageID: "q", Blocks: []event.Block{{Text: "question"}}, Choice: &other}
+		rec := &recorder{}
+		out, err := slot.Prompt(t.Context(), in, rec)
+		if !errors.Is(err, refused) || out.MessageID != "q" {
+			t.Errorf("outcome = %+v, %v; want message q and the error of the build", out, err)
+		}
+		if diff := cmp.Diff([]event.Event{event.User{MessageID: "q", Blocks: in.Blocks}}, rec.all()); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		entries := f.entries(t, s)
+		if _, err := retry(t, s, &recorder{}); !errors.Is(err, refused) {
+			t.Errorf("a retry without a model = %v, want %v", err, refused)
+		}
+		if got := f.entries(t, s); len(entries) != 2*before+2 || len(got) != len(entries) {
+			t.Errorf("%d entries, %d after a retry; want %d", len(entries), len(got), 2*before+2)
+		}
+		if s.Choice() == other {
+			t.Error("the options of a message that was not answered hold")
+		}
+		f.settings.open, f.settings.model.KeyDigest = open, key
+		if _, err := retry(t, s, &recorder{}); err != nil {
+			t.Fatal(err)
+		}
+		ask(t, s, "after")
+		var got []int
+		for _, r := range f.script.requests() {
+			got = append(got, len(r.Messages))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("requests have %v messages, want %v", got, want)
+		}
+	}
+}
+
+// A message that is cancelled while a model is set up for it is not stored.
+func TestCancelledBuildStoresNothing(t *testing.T) {
+	f := newFixture()
+	s := f.open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.settings.open = func(ctx context.Context) (model.Streamer, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if out, err := prompted(t, s, ctx, "question", &recorder{}); err != nil || out.Stop != harness.Cancelled || out.MessageID != "" {
+		t.Errorf("outcome = %+v, %v; want cancelled and no message", out, err)
+	}
+	if got := f.entries(t, s); len(got) != 0 {
+		t.Errorf("entries = %v, want none", got)
+	}
+}
+
 func TestRetryThatIsCancelled(t *testing.T) { // R-HARN-26, R-HARN-27
 	f := newFixture()
 	f.script.steps = []step{says("old"), hangs(model.Text("half")), says("next")}

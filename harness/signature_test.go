@@ -239,7 +239,7 @@ func TestRebuildKeepsTheConversation(t *testing.T) { // R-HARN-07, R-HARN-15, C1
 	}
 }
 
-func TestFailedBuildLeavesTheThread(t *testing.T) { // R-HARN-05
+func TestFailedBuildIsTriedAgain(t *testing.T) { // R-HARN-05
 	f := newFixture()
 	f.script.steps = []step{says("x")}
 	fails := true
@@ -254,12 +254,12 @@ func TestFailedBuildLeavesTheThread(t *testing.T) { // R-HARN-05
 	if _, err := prompted(t, s, t.Context(), "go", &recorder{}); err == nil {
 		t.Fatal("no error of the failed build")
 	}
-	if got := len(f.entries(t, s)); got != 0 {
-		t.Errorf("%d entries of a send that never began", got)
-	}
 	fails = false
 	if out, _ := ask(t, s, "go"); out.Stop != harness.EndTurn || f.traces[0].Harness != "built" {
 		t.Errorf("next send: %q, %v", out.Stop, f.traces)
+	}
+	if got := len(f.script.requests()[0].Messages); got != 1 {
+		t.Errorf("the model is sent %d messages, want the one it was there for", got)
 	}
 }
 

@@ -110,13 +110,19 @@ func (t *turn) answer(ctx context.Context) (Stop, error) {
 	return stop, err
 }
 
-// prepare reads everything that the send depends on, and gets the harness.
-// Nothing has been stored and no model asked when it fails.
+// prepare reads everything that the send depends on, and gets the harness. When it
+// fails no model has been asked, and nothing but a message is stored.
 func (t *turn) prepare(ctx context.Context) error {
 	if err := t.freeze(ctx); err != nil {
 		return err
 	}
 	if err := t.take(ctx); err != nil {
+		if t.in.Retry || ctx.Err() != nil {
+			return err
+		}
+		if failed := t.storeUnanswered(ctx); failed != nil {
+			err = errors.Join(err, failed)
+		}
 		return err
 	}
 	if t.o.Trace != nil {
