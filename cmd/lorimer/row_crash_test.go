@@ -34,17 +34,10 @@ const wreckScript = `{"think": ["hm ", "so"], "text": ["first ", "a file"], "del
 // LORIMER_SEED repeats the instants of another run.
 func TestRow188Killed(t *testing.T) {
 	t.Parallel()
-	points, seed := 200, uint64(time.Now().UnixNano())
+	points, seed := 200, instants(t)
 	if testing.Short() || underRace {
 		points = 60
 	}
-	if s := os.Getenv("LORIMER_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("LORIMER_SEED=%d", seed)
 	const docks = 4 // on SQLite: each has a database, in which the wrecks gather
 	for d := range docks {
 		t.Run(fmt.Sprint("SQLite ", d), func(t *testing.T) {
@@ -58,15 +51,51 @@ func TestRow188Killed(t *testing.T) {
 	})
 }
 
+// Row 188 (R-HARN-26, R-ACP-50): where the process is killed while it gives an answer
+// anew, the old one stays, for the client and for the model, until another is stored.
+//
+// LORIMER_SEED repeats the instants of another run.
+func TestRow188KilledInRetry(t *testing.T) {
+	t.Parallel()
+	points, seed := 30, instants(t)
+	if testing.Short() || underRace {
+		points = 10
+	}
+	eachDatabase(t, func(t *testing.T, database string) {
+		d := newDock(t, database, rand.New(rand.NewPCG(seed, uint64(len(database)))))
+		d.before, d.words = "the old answer", "/retry"
+		d.rehearse(t)
+		held := 0
+		for i := range points {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				if d.relapse(t) {
+					held++
+				}
+			})
+		}
+		t.Logf("the old answer stayed %d times, another was there %d times", held, points-held)
+		d.inventory(t)
+	})
+}
+
+// instants returns where the choice of instants begins, and logs it.
+func instants(t *testing.T) (seed uint64) {
+	t.Helper()
+	seed = uint64(time.Now().UnixNano())
+	if s := os.Getenv("LORIMER_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("LORIMER_SEED=%d", seed)
+	return seed
+}
+
 // wreckAll kills n agents that share a database.
 func wreckAll(t *testing.T, database string, random *rand.Rand, n int) {
 	t.Helper()
-	// The server refuses a request in which a call lacks its result, or the other
-	// way round.
-	d := &dock{database: database, random: random, model: modeltest.New(t,
-		modeltest.Reply{Match: "next", Tools: []modeltest.Tool{{Name: "glob", Args: `{"pattern": "*"}`}}, Repeat: -1},
-		modeltest.Reply{Text: []string{"fine"}, Repeat: -1},
-	)}
+	d := newDock(t, database, random)
 	d.rehearse(t)
 	for i := range n {
 		t.Run(fmt.Sprint(i), d.wreck)
@@ -79,15 +108,40 @@ type dock struct {
 	database string
 	model    *modeltest.Server // of those who come after a wreck
 	random   *rand.Rand
+	before   string        // answer of the turn before; "" is none
+	words    string        // prompt of the turn
 	frames   int           // that a whole turn brings
 	span     time.Duration // that it takes
 	sessions []string
 }
 
-// sink starts an agent that is to have the turn of wreckScript.
-func (d *dock) sink(e *editor) {
+func newDock(t *testing.T, database string, random *rand.Rand) *dock {
+	t.Helper()
+	// The server refuses a request in which a call lacks its result, or the other
+	// way round.
+	return &dock{database: database, random: random, words: "go", model: modeltest.New(t,
+		modeltest.Reply{Match: "next", Tools: []modeltest.Tool{{Name: "glob", Args: `{"pattern": "*"}`}}, Repeat: -1},
+		modeltest.Reply{Text: []string{"fine"}, Repeat: -1},
+	)}
+}
+
+// sink starts an agent that is to have the turn of wreckScript, and returns the
+// session for it, which has the turn before.
+func (d *dock) sink(e *editor) (session string) {
 	e.t.Helper()
-	e.keeps(d.database, "--model", "script:"+e.file("script.jsonl", wreckScript))
+	script := wreckScript
+	if d.before != "" {
+		script = fmt.Sprintf("{\"text\": %q}\n%s", d.before, script)
+	}
+	e.keeps(d.database, "--model", "script:"+e.file("script.jsonl", script))
+	session = e.session()
+	d.sessions = append(d.sessions, session)
+	if d.before != "" {
+		if stop := e.prompt(session, "go"); stop != "end_turn" {
+			e.t.Fatalf("stop reason of the turn before = %s, want end_turn", stop)
+		}
+	}
+	return session
 }
 
 // salvage starts an agent that comes after e, with the model of either protocol.
@@ -106,14 +160,12 @@ func (d *dock) salvage(e *editor) (next *editor, model string) {
 func (d *dock) rehearse(t *testing.T) {
 	e := newEditor(t)
 	e.allow("allow_once")
-	d.sink(e)
-	s := e.session()
+	s := d.sink(e)
 	before, began := len(e.heard()), time.Now()
-	if stop := e.prompt(s, "go"); stop != "end_turn" {
+	if stop := e.prompt(s, d.words); stop != "end_turn" {
 		t.Fatalf("stop reason of the rehearsal = %s, want end_turn", stop)
 	}
 	d.frames, d.span = len(e.heard())-before, time.Since(began)
-	d.sessions = append(d.sessions, s)
 	e.leave()
 }
 
@@ -124,9 +176,7 @@ func (d *dock) wreck(t *testing.T) {
 	if !silent {
 		e.allow("allow_once")
 	}
-	d.sink(e)
-	s := e.session()
-	d.sessions = append(d.sessions, s)
+	s := d.sink(e)
 	d.sail(e, s, silent)
 	e.cmd.Process.Kill() // an agent that has ended has been killed too late, which is an instant as well
 	e.leave()
@@ -153,6 +203,48 @@ func (d *dock) wreck(t *testing.T) {
 	}
 }
 
+// relapse kills an agent while it gives an answer anew, and looks at what is left. It
+// reports whether that is the old answer.
+func (d *dock) relapse(t *testing.T) (held bool) {
+	e := newEditor(t).breaks()
+	e.allow("allow_once")
+	s := d.sink(e)
+	old := ""
+	for id, text := range e.record(s, len(e.heard())).texts {
+		if text == d.before {
+			old = id
+		}
+	}
+	d.sail(e, s, false)
+	e.cmd.Process.Kill() // an agent that has ended has been killed too late, which is an instant as well
+	e.leave()
+	live := e.record(s, len(e.heard()))
+	delete(live.kept, old) // another may stand in its place
+
+	next, model := d.salvage(e)
+	replay := next.load(s)
+	checkReplay(t, live, replay)
+	if !slices.Equal(replay.said, []string{"go"}) {
+		t.Errorf("messages of the user in the replay = %q, want the one that was answered", replay.said)
+	}
+	held = replay.texts[old] == d.before
+	if n := len(replay.order); n < 2 || held && n > 2 {
+		t.Errorf("the replay has %q, where %s is the old answer; want that or another", replay.order, old)
+	}
+	next.choose(s, "model", model) // the session remembers the script
+	if stop := next.prompt(s, "next"); stop != "end_turn" {
+		t.Errorf("stop reason of the next prompt = %s, want end_turn", stop)
+	}
+	request := next.lastRequest(s)
+	checkResults(t, request)
+	said := slices.ContainsFunc(request.Messages, func(m messageLine) bool { return m.text() == d.before })
+	if said != held {
+		t.Errorf("the model reads the old answer: %v, and the client: %v", said, held)
+	}
+	next.leave()
+	return held
+}
+
 // sail sends a prompt and returns at a random instant of its turn: at a frame, or
 // after a time. A question that nobody answers is the last instant.
 func (d *dock) sail(e *editor, s string, silent bool) {
@@ -160,7 +252,7 @@ func (d *dock) sail(e *editor, s string, silent bool) {
 	last := len(e.heard()) + d.random.IntN(d.frames+1) - 1
 	span := time.Duration(d.random.Int64N(int64(d.span)))
 	byFrame := d.random.IntN(2) == 0
-	id := e.send("session/prompt", say(s, "go"))
+	id := e.send("session/prompt", say(s, d.words))
 	if !byFrame {
 		<-time.After(span) // the instant is the point: nothing is waited for
 		return
