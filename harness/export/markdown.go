@@ -95,7 +95,7 @@ func (m *markdown) piece(p Piece) error {
 		if p.Tool.Title != "" {
 			title = ": " + code(p.Tool.Title)
 		}
-		m.item("Tool " + code(p.Tool.Name) + " " + string(p.Tool.State) + title)
+		m.item("Tool " + code(p.Tool.Name) + title + " (" + string(p.Tool.State) + ")")
 	}
 	if p.Partial {
 		m.block("*This answer was cut off.*")

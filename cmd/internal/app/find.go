@@ -102,7 +102,7 @@ func (f *finder) notices(ctx context.Context, c *config.Config, use string) []st
 	if from == "" || ref != use {
 		return nil
 	}
-	return []string{fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s, use --model, or switch it in the session.",
+	return []string{fmt.Sprintf("Using the model %s, because %s. To choose another, set model in %s or use --model; in an editor, switch it in the session.",
 		ref, from, c.Paths.Config)}
 }
 

@@ -121,14 +121,15 @@ func heading(p export.Piece, zone *time.Location) string {
 }
 
 func toolLine(p export.Piece) string {
-	line := tools.Line(p.Tool.Name, titleWidth) + " " + string(p.Tool.State)
+	line := tools.Line(p.Tool.Name, titleWidth)
 	if p.Tool.Title != "" {
 		line += ": " + tools.Line(p.Tool.Title, tools.MaxTitle)
 	}
+	state := string(p.Tool.State)
 	if p.Replaced {
-		line += " (replaced)"
+		state += ", replaced"
 	}
-	return line
+	return line + " (" + state + ")"
 }
 
 func attachmentLine(a export.Attachment) string {
