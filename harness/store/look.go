@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -21,8 +23,10 @@ type Report struct {
 	Damage  string   // the first thing that a check of the file complains of; "" is nothing
 }
 
-// Look looks at the database at where and changes nothing in it: neither is one
-// made, nor are the tables of an older program brought up to date. Its errors are
+// Look looks at the database at where and changes nothing, not in it and not beside
+// it: neither is one made, nor are the tables of an older program brought up to date.
+// Only where changes lie beside it without the index to them is that made, for its
+// owner alone. Its errors are
 // those of [Open], and [io/fs.ErrNotExist] for a file that is not there.
 func Look(ctx context.Context, where string) (Report, error) {
 	if isURL(where) {
@@ -36,20 +40,65 @@ func Look(ctx context.Context, where string) (Report, error) {
 	if _, ok := errors.AsType[*fault](private); ok {
 		return Report{}, private
 	}
-	if _, err := os.Stat(path); err != nil {
+	if path, err = filepath.EvalSymlinks(path); err != nil { // the files beside are beside the end of a link
 		return Report{}, err
 	}
-	return lookSQLite(ctx, path)
-}
-
-func lookSQLite(ctx context.Context, path string) (Report, error) {
 	names, err := scripts("sqlite")
 	if err != nil {
 		return Report{}, err
 	}
 	d := &sqlite{path: path, scripts: names}
-	r := Report{Known: len(names)}
-	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "mode=ro"}
+	r, err := lookSQLite(ctx, d)
+	if err != nil {
+		err = explain(ctx, d, err)
+	}
+	return r, err
+}
+
+// lookSQLite reads a database that nobody has open as a file that does not change:
+// another way of reading makes files beside it. Where changes wait, or somebody has
+// made some meanwhile, it reads as everybody does.
+func lookSQLite(ctx context.Context, d *sqlite) (Report, error) {
+	before, err := stampOf(d.path)
+	if err != nil {
+		return Report{}, err
+	}
+	if !before.waiting {
+		r, err := lookFile(ctx, d, "immutable=1")
+		if after, failed := stampOf(d.path); failed == nil && after == before {
+			return r, err
+		}
+	}
+	_, missing := os.Stat(d.path + "-shm")
+	r, err := lookFile(ctx, d, "mode=ro")
+	if missing != nil {
+		err = cmp.Or(err, d.hide("-shm"))
+	}
+	return r, err
+}
+
+// A stamp tells two states of a database apart.
+type stamp struct {
+	size    int64
+	time    time.Time
+	waiting bool
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return stamp{}, errIrregular
+	}
+	return stamp{info.Size(), info.ModTime(), waiting(path)}, nil
+}
+
+// lookFile looks at a file in the way that a parameter of its URI says.
+func lookFile(ctx context.Context, d *sqlite, way string) (Report, error) {
+	r := Report{Known: len(d.scripts)}
+	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path), RawQuery: way}
 	db, err := driver.Open(name.String(), func(c *sqlite3.Conn) error {
 		if err := c.BusyTimeout(busyTimeout); err != nil {
 			return err
@@ -59,7 +108,7 @@ func lookSQLite(ctx context.Context, path string) (Report, error) {
 			return err
 		}
 		r.Schema = at
-		return checkVersion(path, at, len(names))
+		return checkVersion(d.path, at, len(d.scripts))
 	})
 	if err != nil {
 		return Report{}, explain(ctx, d, err)

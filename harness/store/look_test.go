@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -59,6 +61,82 @@ func TestLook(t *testing.T) {
 			}
 			want()
 		})
+	}
+}
+
+// contents returns the files of a directory with what is in them.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		p, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = string(p)
+	}
+	return all
+}
+
+// A look leaves nothing behind, and one that finds changes beside the file sees them.
+func TestLookLeavesNothing(t *testing.T) {
+	path := filled(t)
+	dir := filepath.Dir(path)
+	look := func(want int) {
+		t.Helper()
+		if r, err := store.Look(t.Context(), path); err != nil || r.Threads != want {
+			t.Errorf("Look = %+v (%v), want %d threads", r, err, want)
+		}
+	}
+	before := contents(t, dir)
+	look(1)
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Errorf("the files have changed (-before +after):\n%.2000s", diff)
+	}
+
+	s := open(t, path)
+	if err := s.Create(t.Context(), "b", thread.Created{Cwd: "/w"}); err != nil {
+		t.Fatal(err)
+	}
+	look(2)
+	killed := contents(t, dir)
+	delete(killed, filepath.Base(path)+"-shm")
+	path = filepath.Join(t.TempDir(), filepath.Base(path))
+	for name, content := range killed {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(2)
+	after := contents(t, filepath.Dir(path))
+	if info, err := os.Stat(path + "-shm"); err == nil && info.Mode().Perm() != 0o600 {
+		t.Errorf("the index has the mode %v", info.Mode())
+	}
+	delete(after, filepath.Base(path)+"-shm")
+	if diff := cmp.Diff(killed, after); diff != "" {
+		t.Errorf("what a killed program left has changed (-before +after):\n%.2000s", diff)
+	}
+}
+
+// What is refused leaves nothing behind either.
+func TestARefusalLeavesNothing(t *testing.T) {
+	for _, statement := range []string{"PRAGMA user_version = 99", "PRAGMA application_id = 7"} {
+		path := filled(t)
+		change(t, path, statement)
+		before := contents(t, filepath.Dir(path))
+		if _, err := store.Open(t.Context(), path, store.Options{}); err == nil {
+			t.Errorf("after %s the database was opened", statement)
+		}
+		if _, err := store.Look(t.Context(), path); err == nil {
+			t.Errorf("after %s the database was looked at", statement)
+		}
+		if diff := cmp.Diff(before, contents(t, filepath.Dir(path))); diff != "" {
+			t.Errorf("after %s the files have changed (-before +after):\n%.2000s", statement, diff)
+		}
 	}
 }
 

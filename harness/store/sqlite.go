@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -106,8 +107,9 @@ func (d *sqlite) here() error {
 
 // connect sets a new connection up. A database that is damaged, of a newer
 // program or of another one is left as it was: neither converted, nor are changes
-// written to it that wait beside it.
+// written to it that wait beside it, nor do files stay there that were not.
 func (d *sqlite) connect(c *sqlite3.Conn) error {
+	clean := !waiting(d.path)
 	if err := c.BusyTimeout(busyTimeout); err != nil {
 		return err
 	}
@@ -118,14 +120,16 @@ func (d *sqlite) connect(c *sqlite3.Conn) error {
 		return err
 	}
 	at, err := version(c)
-	if err != nil {
+	if err == nil {
+		err = checkVersion(d.path, at, len(d.scripts))
+	}
+	if err != nil && !clean {
 		return err
 	}
-	if err := checkVersion(d.path, at, len(d.scripts)); err != nil {
-		return err
-	}
-	if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false); err != nil {
-		return err
+	// With no changes that wait, all that the end of the connection does is to take
+	// away the empty files beside the database.
+	if _, failed := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false); err != nil || failed != nil {
+		return cmp.Or(err, failed)
 	}
 	if err := useWAL(c); err != nil {
 		return err
@@ -135,12 +139,22 @@ func (d *sqlite) connect(c *sqlite3.Conn) error {
 	if err := c.Exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; SELECT 1 FROM sqlite_schema"); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Chmod(d.path+suffix, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	return cmp.Or(d.hide("-wal"), d.hide("-shm"))
+}
+
+// hide keeps others from a file beside the database, if there is one.
+func (d *sqlite) hide(suffix string) error {
+	if err := os.Chmod(d.path+suffix, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
+}
+
+// waiting reports whether there are changes beside the database at path that are not
+// yet in it.
+func waiting(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0
 }
 
 // useWAL has changes written to a log first. Only a new database is not like
