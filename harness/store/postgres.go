@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -169,14 +170,19 @@ func (d *postgres) explain(err error) error {
 		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 			return fail("has a certificate that is not trusted; check sslmode and sslrootcert in its URL")
 		}
-		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+			if failed.Config.TLSConfig != nil && answered(err) {
+				return fail("does not take the encryption that is asked of it; check sslmode in its URL, or PGSSLMODE")
+			}
 			return fail("cannot be reached; start it, or check host, port and network")
 		}
 		return fail("broke the connection off; try again")
 	}
 	switch class := answer.Code[:min(len(answer.Code), 2)]; {
+	case answer.Code == "28P01":
+		return fail("does not accept the user or the password; check them in its URL, in PGPASSWORD or in ~/.pgpass")
 	case class == "28":
-		return fail("does not accept the user or the password; check them in its URL")
+		return fail("does not let this user in from here; check the user and sslmode in its URL, or what the server permits")
 	case answer.Code == "3D000":
 		return fail("does not exist; create it, or check its name")
 	case answer.Code == "42501" || answer.Code == "25006":
@@ -189,4 +195,11 @@ func (d *postgres) explain(err error) error {
 		return fail("is shutting down or starting; try again (SQLSTATE " + answer.Code + ")")
 	}
 	return fail(fmt.Sprintf("gave an error (SQLSTATE %s: %s)", answer.Code, answer.Message))
+}
+
+// answered reports whether the server said something in a connection that did not
+// come about, as one does that has no encryption.
+func answered(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return !network && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
 }

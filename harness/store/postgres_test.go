@@ -63,6 +63,44 @@ func TestServersThatCannotBeReached(t *testing.T) {
 	fails(t, "postgresql://robert:hunter2@"+addr+"/db", "database postgres://"+addr+"/db cannot be reached; start it")
 }
 
+// What the server and the URL want of encryption may not fit.
+func TestEncryptionThatDoesNotFit(t *testing.T) {
+	refusal := "SFATAL\x00VFATAL\x00C28000\x00Mno pg_hba.conf entry for user robert, no encryption\x00\x00"
+	tests := []struct{ mode, answer, want string }{
+		{"require", "N", "does not take the encryption that is asked of it; check sslmode in its URL"},
+		{"disable", "E\x00\x00\x00" + string(byte(len(refusal)+4)) + refusal, "does not let this user in from here; check the user and sslmode in its URL"},
+		{"disable", "", "cannot be reached"},
+		{"require", "", "cannot be reached"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var served sync.WaitGroup
+			defer served.Wait()
+			defer l.Close()
+			served.Go(func() {
+				for {
+					conn, err := l.Accept()
+					if err != nil {
+						return // the test has ended
+					}
+					_, err = conn.Read(make([]byte, 1000))
+					if err == nil {
+						_, err = conn.Write([]byte(tt.answer))
+					}
+					if err := errors.Join(err, conn.Close()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			fails(t, "postgres://robert:hunter2@"+l.Addr().String()+"/db?sslmode="+tt.mode, tt.want)
+		})
+	}
+}
+
 // A server that accepts and says nothing holds nobody up who gives up.
 func TestASilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -147,7 +185,7 @@ func TestPostgresSaysWhatIsWrong(t *testing.T) {
 	}
 	at := with(func(u *url.URL) { u.User = nil })
 	fails(t, with(func(u *url.URL) { u.User = url.UserPassword("robert", "hunter2") }),
-		"database "+at+" does not accept the user or the password; check them in its URL")
+		"database "+at+" does not accept the user or the password; check them in its URL, in PGPASSWORD or in ~/.pgpass")
 	fails(t, with(func(u *url.URL) { u.Path = "/nothing" }), "does not exist; create it, or check its name")
 	fails(t, with(func(u *url.URL) { u.RawQuery = "default_transaction_read_only=on" }),
 		"database "+at+" cannot be written by this user")
@@ -178,6 +216,19 @@ func TestTheDatabaseTellsTheTimeOfLocks(t *testing.T) {
 	}
 	if err := right.Lock(t.Context(), "a", thread.Holder{Token: "right"}, time.Hour); err == nil {
 		t.Error("the lock was taken from one whose clock is slow")
+	}
+}
+
+// A late is a context whose time is over, and which has not noticed it yet.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
+
+// Whoever has no more time is not told that the server cannot be reached.
+func TestTheEndOfTheTimeIsNoFault(t *testing.T) {
+	_, err := store.Open(late{t.Context()}, "postgres://127.0.0.1:1/db", store.Options{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want that of the context", err)
 	}
 }
 

@@ -361,6 +361,7 @@ func TestMistakes(t *testing.T) {
 		{"a bad address in the environment", "", map[string]string{"OPENAI_BASE_URL": "localhost:80"}, nil, "env OPENAI_BASE_URL: "},
 		{"a database of another kind", "\ndatabase = \"mysql://me:hunter2@db/x\"", nil, nil, "FILE:2: database: neither the path of a file nor a postgres:// URL"},
 		{"a database that is no URL", "database = \"postgres://me:hun%ter2@db/x\"", nil, nil, "FILE:1: database: not a URL; write it like postgres://USER@HOST/DATABASE"},
+		{"a database by keywords", "database = \"host=db password=hunter2\"", nil, nil, "FILE:1: database: keywords and values are not read; write a URL like postgres://USER@HOST/DATABASE"},
 		{"no patience at all", "[harness]\nidle = \"0s\"", nil, nil, "FILE:2: harness.idle: must be longer than zero"},
 		{"a server with two ways", "[mcp.a]\ncommand = \"a\"\nurl = \"http://a\"", nil, nil, "mcp.a: give either command or url"},
 		{"a hook that does nothing", "[[hook]]\naction = \"dance\"", nil, nil, `FILE:2: hook: action: "dance" is not one of drop`},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,8 +40,15 @@ func (c *Config) DatabaseName() string {
 // IsURL reports whether a database is one of a server.
 func IsURL(database string) bool { return strings.Contains(database, "://") }
 
+// keywords finds the other form in which a PostgreSQL database can be named. It is
+// the path of no file, and its password would show in each error.
+var keywords = regexp.MustCompile(`(^|\s)(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+
 // checkDatabase does not repeat the value, which may hold a password.
 func checkDatabase(database string) error {
+	if keywords.MatchString(database) {
+		return errors.New("keywords and values are not read; write a URL like postgres://USER@HOST/DATABASE")
+	}
 	if !IsURL(database) {
 		return nil
 	}
