@@ -61,14 +61,15 @@ func (s *Session) Commands() []Command {
 // command finds the command that a message asks for, and the words after its
 // name. Editors put blocks of their own before what the user has typed, so it is
 // the last block of text that counts (R-ACP-37). What names no command is a
-// message for the model (C013).
+// message for the model (C013), and so is one with words that the command would
+// drop.
 func (s *Session) command(in Input) (run func(context.Context, *turn) (Stop, error), ok bool) {
 	name, words, ok := slash(in.Blocks)
 	if !ok {
 		return nil, false
 	}
 	for _, c := range s.commands() {
-		if c.Name == name {
+		if c.Name == name && (words == "" || c.Hint != "") {
 			return func(ctx context.Context, t *turn) (Stop, error) { return c.run(ctx, t, words) }, true
 		}
 	}

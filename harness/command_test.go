@@ -54,8 +54,8 @@ func TestWhatIsACommand(t *testing.T) { // R-ACP-29, R-ACP-37, C013
 	}{
 		{"alone", []event.Block{text("/help")}, true},
 		{"with space around it", []event.Block{text("\n\n /help \n")}, true},
-		{"with words", []event.Block{text("/help me\nplease")}, true},
-		{"a line of its own", []event.Block{text("/help\nme")}, true},
+		{"with words that it does not take", []event.Block{text("/help me with this")}, false},
+		{"a line of its own", []event.Block{text("/retry\nand shorter")}, false},
 		{"after what the editor adds", []event.Block{text("<context>x</context>"), file, text("/help")}, true},
 		{"before what the editor adds", []event.Block{text("/help"), file}, true},
 		{"not the last text", []event.Block{text("/help"), text("and more")}, false},

@@ -135,7 +135,7 @@ func TestC013Commands(t *testing.T) {
 	e.prompt(s, "question")
 	context := object{"type": "resource", "resource": object{"uri": "file:///a.txt", "text": "/help", "mimeType": "text/plain"}}
 	for _, tt := range []struct{ command, want string }{
-		{"/help", "`/usage`"}, {" /usage\n", "Tokens in: 30, of which 20 came"}, {"/retry", "two"}, {"/usage now", "Tokens out: 9"},
+		{"/help", "`/usage`"}, {" /usage\n", "Tokens in: 30, of which 20 came"}, {"/retry", "two"}, {"/usage", "Tokens out: 9"},
 	} {
 		before := len(e.said(s))
 		var r struct{ StopReason string }
