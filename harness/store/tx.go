@@ -139,6 +139,9 @@ func explain(ctx context.Context, d dialect, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		return context.DeadlineExceeded // a connection may notice it before ctx does
+	}
 	if _, ok := errors.AsType[*fault](err); ok {
 		return err
 	}
