@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +82,8 @@ func save(file string, write func(io.Writer) error) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	// A loss of power must not leave an empty file in the place of a good one.
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), file)
@@ -129,11 +129,7 @@ func newSessionImport(g *globals) *cobra.Command {
 // "-".
 func readDocument(ctx context.Context, p Process, name string) (export.Document, error) {
 	if name == "-" {
-		text, err := readInput(ctx, p.Stdin, maxThread)
-		if err != nil {
-			return export.Document{}, err
-		}
-		return document("standard input", strings.NewReader(text))
+		return document("standard input", input(ctx, p.Stdin, maxThread))
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -64,32 +64,31 @@ func pipedText(ctx context.Context, p Process, wait, beside bool) (string, error
 	return readInput(ctx, p.Stdin, maxInput)
 }
 
-// readInput reads standard input up to its end or ctx's; more than limit bytes are
-// too many.
+// readInput reads the text of standard input.
 func readInput(ctx context.Context, f *os.File, limit int64) (string, error) {
-	type read struct {
-		data []byte
-		err  error
+	data, err := io.ReadAll(input(ctx, f, limit))
+	if _, ok := errors.AsType[*exitError](err); err != nil && !ok {
+		err = fmt.Errorf("reading standard input: %w", err)
 	}
-	done := make(chan read, 1)
+	return string(data), err
+}
+
+// input returns standard input up to its end or ctx's, which is an interruption; more
+// than limit bytes are too many.
+func input(ctx context.Context, f *os.File, limit int64) io.Reader {
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { w.CloseWithError(&exitError{code: exitInterrupted}) })
 	// The goroutine ends with the input or with the process: a read of standard
 	// input cannot be taken back.
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(f, limit+1))
-		done <- read{data, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", &exitError{code: exitInterrupted}
-	case r := <-done:
+		n, err := io.Copy(w, io.LimitReader(f, limit+1))
 		switch {
-		case errors.Is(r.err, os.ErrClosed):
-			return "", nil
-		case r.err != nil:
-			return "", fmt.Errorf("reading standard input: %w", r.err)
-		case int64(len(r.data)) > limit:
-			return "", usagef("standard input has more than %d MiB; save it to a file and name the file instead", limit>>20)
+		case errors.Is(err, os.ErrClosed):
+			err = nil // it is as good as empty
+		case err == nil && n > limit:
+			err = usagef("standard input has more than %d MiB; save it to a file and name the file instead", limit>>20)
 		}
-		return string(r.data), nil
-	}
+		w.CloseWithError(err)
+	}()
+	return r
 }
