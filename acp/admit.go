@@ -18,6 +18,7 @@ var errCancelled = errors.New("cancelled by the client")
 // An admission is what a request is about, as of the moment when it arrived.
 type admission struct {
 	s      *session // nil if it names none that exists, or is about to
+	claims bool     // the request is to open s, which is reserved for it until it has been served
 	turn   *turn    // of a prompt
 	before []*turn  // prompts of s that came before and are not answered; of a load or a resume
 	err    error    // the answer, if it was clear at once
@@ -60,16 +61,16 @@ func sessionID(r *wire.Request) string {
 func (c *conn) admission(r *wire.Request, id string) admission {
 	switch r.Method {
 	case acpsdk.AgentMethodSessionNew:
-		return admission{s: c.reserve(wishedID(r.Params))}
+		return admission{s: c.reserve(wishedID(r.Params)), claims: true}
 	case acpsdk.AgentMethodSessionFork:
 		r.Follow(id)
-		return admission{s: c.reserve(wishedID(r.Params))}
+		return admission{s: c.reserve(wishedID(r.Params)), claims: true}
 	case acpsdk.AgentMethodSessionLoad, acpsdk.AgentMethodSessionResume:
 		if harness.CheckID(id) != nil {
 			return admission{} // it is refused
 		}
 		s := c.reserve(id)
-		return admission{s: s, before: slices.Clone(s.turns)}
+		return admission{s: s, claims: true, before: slices.Clone(s.turns)}
 	case acpsdk.AgentMethodSessionClose, acpsdk.AgentMethodSessionDelete, methodArchive:
 		s := c.sessions[id]
 		delete(c.sessions, id) // what arrives later finds no session

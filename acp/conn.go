@@ -86,6 +86,9 @@ func (c *conn) Serve(ctx context.Context, r *wire.Request) (any, error) {
 	a := c.admitted[r]
 	delete(c.admitted, r)
 	c.mu.Unlock()
+	if a.claims {
+		defer c.release(a.s)
+	}
 	if a.turn != nil {
 		r.After(func() { c.answered(a.s, a.turn) })
 	}

@@ -16,7 +16,6 @@ import (
 // in it before it answers (R-ACP-15). If that is cancelled, a session that was
 // not open before is not open afterwards.
 func (c *conn) load(ctx context.Context, r *wire.Request, a admission) (any, error) {
-	defer c.release(a.s)
 	fresh, err := c.attach(ctx, r, a)
 	if err != nil {
 		return nil, err
@@ -33,7 +32,6 @@ func (c *conn) load(ctx context.Context, r *wire.Request, a admission) (any, err
 
 // resume is session/resume: load without the telling.
 func (c *conn) resume(ctx context.Context, r *wire.Request, a admission) (any, error) {
-	defer c.release(a.s)
 	if _, err := c.attach(ctx, r, a); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 
 // newSession is session/new (R-ACP-13). The id is reserved.
 func (c *conn) newSession(ctx context.Context, r *wire.Request, a admission) (any, error) {
-	defer c.release(a.s)
 	if err := a.s.free(); err != nil {
 		return nil, err
 	}
@@ -35,7 +34,6 @@ func (c *conn) newSession(ctx context.Context, r *wire.Request, a admission) (an
 // fork is session/fork: a session that begins with what another one has, as it
 // stands, or up to a message of it (R-ACP-16). The id is reserved.
 func (c *conn) fork(ctx context.Context, r *wire.Request, a admission) (any, error) {
-	defer c.release(a.s)
 	p := members(r.Params)
 	source, err := p.storedID()
 	if err != nil {

@@ -58,12 +58,9 @@ func (c *conn) reserve(id string) *session {
 	return s
 }
 
-// release ends a request to open s, which is nil if it named none. A session that
-// nobody has opened, and nobody else is about to open, is forgotten.
+// release ends a request to open s. A session that nobody has opened, and nobody
+// else is about to open, is forgotten.
 func (c *conn) release(s *session) {
-	if s == nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.claims--
