@@ -189,6 +189,16 @@ func (p *pool) expire(id string, b *build) {
 	}
 }
 
+// part gives the harness of thread id up if somebody uses it. The caller has the lock
+// of the thread: whoever that is has lost it, and may not have noticed yet.
+func (p *pool) part(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.builds[id]; b != nil && b.users > 0 && b.finished() {
+		p.discard(id, b, changedStore)
+	}
+}
+
 // forget gives the harness of thread id up, so that the next send reads the
 // thread anew. Whoever has it keeps it. A build under way goes on.
 func (p *pool) forget(id string) {

@@ -94,7 +94,6 @@ func (sl *Slot) Prompt(ctx context.Context, in Input, sink event.Sink) (Outcome,
 	if !ok {
 		run = func(ctx context.Context, t *turn) (Stop, error) { return t.run(ctx) }
 	}
-	defer func() { sl.s.e.pool.release(t.lease) }()
 	stop, err := run(ctx, t)
 	out := Outcome{Stop: stop, MessageID: t.stored(), Usage: t.usage, Unasked: t.unasked}
 	if ctx.Err() != nil {

@@ -85,6 +85,8 @@ func (t *turn) run(ctx context.Context) (Stop, error) {
 	}
 	defer h.release(ctx)
 	t.hold = h
+	t.s.e.pool.part(t.s.id)
+	defer func() { t.s.e.pool.release(t.lease) }() // before another turn can come for it
 	stop, err := t.answer(ctx)
 	if lost := lostBy(ctx); lost != nil {
 		return "", lost

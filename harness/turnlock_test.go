@@ -284,6 +284,28 @@ func TestLostThread(t *testing.T) { // R-ACP-53
 	}
 }
 
+// A turn that has lost its thread, and has not noticed it yet, shares no conversation
+// with the one that has taken its place in the same process.
+func TestLostThreadSharesNoHarness(t *testing.T) { // R-HARN-01, R-ACP-53
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(toolstest.Slow("slow", 5*time.Second))
+		f.script.steps = []step{wants(want{"w", "slow", "{}"}), says("second")}
+		s := f.open(t)
+		other := f.load(t, s.ID())
+		ends := begun(t, s, t.Context(), &recorder{})
+		f.steal(t, s.ID())
+		if _, rec := ask(t, other, "mine"); rec.text() != "second" {
+			t.Errorf("answer = %q", rec.text())
+		}
+		if got := f.traces[1].Harness; got != "rebuilt" {
+			t.Errorf("harness of the second turn = %q, want rebuilt, since the first still has it", got)
+		}
+		if end := <-ends; !errors.Is(end.err, harness.ErrLost) {
+			t.Errorf("the first turn ended with %+v, want that it lost the session", end)
+		}
+	})
+}
+
 // steal takes the lock of a thread away from the turn that has it.
 func (f *fixture) steal(t *testing.T, id string) {
 	t.Helper()
