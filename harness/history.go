@@ -203,7 +203,7 @@ func (t *turn) storeInput(ctx context.Context) error {
 	if err := t.storeFirst(ctx, append(bodies, t.message())); err != nil {
 		return err
 	}
-	return t.tellMessage()
+	return t.tellMessage(ctx)
 }
 
 // message is the message of the user.
@@ -211,9 +211,18 @@ func (t *turn) message() thread.User {
 	return thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
 }
 
-// tellMessage tells the message of the user once it is stored.
-func (t *turn) tellMessage() error {
-	return t.out.emit(event.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks})
+// tellMessage tells the message of the user once it is stored, and the title that a
+// thread without one has from it, or from the user in between.
+func (t *turn) tellMessage(ctx context.Context) error {
+	err := t.out.emit(event.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks})
+	if err != nil || t.info.Title != "" {
+		return err
+	}
+	info, err := t.o.Threads.Info(ctx, t.s.id)
+	if err != nil || info.Title == "" {
+		return err
+	}
+	return t.out.emit(event.Title{Text: info.Title, Updated: info.Updated})
 }
 
 // storeUnanswered stores a message for which no model could be set up, so that it can
@@ -223,7 +232,7 @@ func (t *turn) storeUnanswered(ctx context.Context) error {
 	if _, err := t.keep(ctx, t.message(), thread.Withdrawn{}); err != nil {
 		return err
 	}
-	return t.tellMessage()
+	return t.tellMessage(ctx)
 }
 
 // storeFirst appends what a turn begins with, and in the same step the options that its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,7 @@ func TestTurnTellsWhatItStores(t *testing.T) { // R-ACP-20, R-ACP-22, R-HARN-29
 	meta := json.RawMessage(`{"model":"p/m","harness":"built"}`)
 	wantEvents := []event.Event{
 		event.User{Blocks: []event.Block{{Text: "go"}}},
+		event.Title{Text: "go"},
 		event.Thought{MessageID: "m3-1", Text: "hm"},
 		event.Thought{MessageID: "m3-1", Text: "m"},
 		event.Text{MessageID: "m3-2", Text: "I "},
@@ -73,7 +75,8 @@ func TestTurnTellsWhatItStores(t *testing.T) { // R-ACP-20, R-ACP-22, R-HARN-29
 		event.Done{MessageID: "m3-4", Meta: meta},
 		event.Usage{Used: 12, Size: 1000},
 	}
-	if diff := cmp.Diff(wantEvents, rec.all(), cmpopts.IgnoreFields(event.User{}, "MessageID")); diff != "" {
+	ignored := cmp.Options{cmpopts.IgnoreFields(event.User{}, "MessageID"), cmpopts.IgnoreFields(event.Title{}, "Updated")}
+	if diff := cmp.Diff(wantEvents, rec.all(), ignored); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	entries := f.entries(t, s)
@@ -87,6 +90,45 @@ func TestTurnTellsWhatItStores(t *testing.T) { // R-ACP-20, R-ACP-22, R-HARN-29
 	}
 	if got := entries[3].(thread.Assistant).Parts; len(got) != 1 || got[0].ID != "m3-4" || got[0].Text != "Done." {
 		t.Errorf("stored answer = %+v, want Done. as m3-4", got)
+	}
+}
+
+// The first message that gives a thread a title tells it, as a list has it; what comes
+// later does not.
+func TestTitleIsTold(t *testing.T) { // R-ACP-16
+	f := newFixture()
+	f.script.steps = []step{says("x")}
+	named := f.open(t)
+	if _, err := f.engine.SetTitle(t.Context(), named.ID(), "A name"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		s        *harness.Session
+		messages []string
+		want     []string
+	}{
+		{f.open(t), []string{" ", " The\tquestion\nand more", "another"}, []string{"The\\tquestion"}},
+		{named, []string{"question"}, nil},
+	} {
+		var got []string
+		for _, m := range tt.messages {
+			_, rec := ask(t, tt.s, m)
+			info, err := f.engine.Info(t.Context(), tt.s.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range rec.all() {
+				if e, ok := e.(event.Title); ok {
+					got = append(got, e.Text)
+					if e.Text != info.Title || e.Updated.IsZero() || e.Updated.After(info.Updated) {
+						t.Errorf("told %+v, and a list has %+v", e, info)
+					}
+				}
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("titles told with %q = %q, want %q", tt.messages, got, tt.want)
+		}
 	}
 }
 

@@ -112,6 +112,8 @@ func (t *Turn) Emit(ev event.Event) error {
 		return e.toolCall(t, ev)
 	case event.Output:
 		return e.output(ev)
+	case event.Title:
+		return e.update(infoUpdate{"session_info_update", ev.Text, ev.Updated.UTC().Format(time.RFC3339)})
 	case event.Usage:
 		return e.update(usageUpdate{"usage_update", max(0, ev.Used), max(0, ev.Size)})
 	case event.Notice:

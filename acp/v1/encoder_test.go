@@ -117,6 +117,11 @@ func TestUpdates(t *testing.T) {
 			},
 		},
 		{
+			"a title", v1.Options{},
+			[]event.Event{event.Title{Text: "Of <it>", Updated: time.Date(2026, 11, 30, 13, 0, 3, 5e8, time.FixedZone("", 3600))}},
+			[]string{`{"sessionUpdate":"session_info_update","title":"Of <it>","updatedAt":"2026-11-30T12:00:03Z"}`},
+		},
+		{
 			"what the user wrote is not echoed", v1.Options{},
 			[]event.Event{event.User{MessageID: "u1", Blocks: []event.Block{{Text: "hi"}}}},
 			nil,

@@ -31,6 +31,12 @@ type usageUpdate struct {
 	Size int    `json:"size"` // 0 where the window is unknown: the field is required
 }
 
+type infoUpdate struct {
+	Kind    string `json:"sessionUpdate"`
+	Title   string `json:"title"`
+	Updated string `json:"updatedAt"` // RFC 3339
+}
+
 type noticeUpdate struct {
 	Kind        string         `json:"sessionUpdate"`
 	Severity    event.Severity `json:"severity"`

@@ -148,6 +148,17 @@ func TestRow177Library(t *testing.T) {
 	second := e.session()
 	e.prompt(first, "What is the first about?")
 	e.prompt(second, "What is the second about?")
+	for _, l := range e.listing(object{}) { // what a list has is told in the turn that gave it
+		var told []string
+		for _, u := range e.updates(l.SessionID) {
+			if u.Update.Kind == "session_info_update" {
+				told = append(told, u.Update.Title)
+			}
+		}
+		if !slices.Equal(told, []string{l.Title}) {
+			t.Errorf("titles of %s that were told = %q, want %q", l.SessionID, told, l.Title)
+		}
+	}
 	var titled struct{ Title string }
 	e.call("session/set_title", object{"sessionId": first, "title": "  The\nfirst\tof all "}, &titled)
 	if titled.Title != "The first of all" {

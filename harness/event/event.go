@@ -43,6 +43,13 @@ type Block struct {
 	URI  string // of a resource
 }
 
+// Title is what a thread is called from now on. A turn tells the one that its message
+// has given.
+type Title struct {
+	Text    string    // one line
+	Updated time.Time // of the thread
+}
+
 // Text is a piece of the answer. The pieces of one message id, joined, are the
 // message.
 type Text struct {
@@ -136,6 +143,7 @@ type Notice struct {
 }
 
 func (User) isEvent()     {}
+func (Title) isEvent()    {}
 func (Text) isEvent()     {}
 func (Thought) isEvent()  {}
 func (Done) isEvent()     {}

@@ -19,7 +19,7 @@ func TestRow238WireOfTheSDK(t *testing.T) {
 	want := strings.TrimSpace(`
 {"step":"initialize","protocolVersion":1,"agent":"lorimer"}
 {"step":"new","modes":["ask","accept-edits","auto","read-only"],"options":["mode","model","thinking","tools"]}
-{"step":"read","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed"]}
+{"step":"read","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","session_info_update","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed"]}
 {"step":"write","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed","pending","in_progress","completed"]}
 {"step":"reject","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","failed"]}
 {"step":"cancel at a question","stopReason":"cancelled"}

@@ -3,6 +3,7 @@ package wirecheck
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // A toolUpdate is what the rules look at of a tool call.
@@ -69,6 +70,19 @@ func (c *checker) aside(method, kind string, raw json.RawMessage) {
 		for _, x := range commands {
 			if strings.HasPrefix(x.Name, "/") {
 				c.report(method, "command %q carries its slash", x.Name)
+			}
+		}
+	case "session_info_update":
+		i := read[struct {
+			Title   *string `json:"title"`
+			Updated *string `json:"updatedAt"`
+		}](raw)
+		if i.Title != nil && strings.TrimSpace(*i.Title) == "" {
+			c.report(method, "the title is empty")
+		}
+		if i.Updated != nil {
+			if _, err := time.Parse(time.RFC3339, *i.Updated); err != nil {
+				c.report(method, "updatedAt %q is no time of RFC 3339", *i.Updated)
 			}
 		}
 	case "usage_update":
