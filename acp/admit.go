@@ -18,9 +18,9 @@ var errCancelled = errors.New("cancelled by the client")
 // An admission is what a request is about, as of the moment when it arrived.
 type admission struct {
 	s      *session // nil if it names none that exists, or is about to
-	claims bool     // the request is to open s, which is reserved for it until it has been served
+	claims bool     // the request opens or deletes s, whose id is kept until it has been served
 	turn   *turn    // of a prompt
-	before []*turn  // prompts of s that came before and are not answered; of a load or a resume
+	before []*turn  // prompts of s that came before and are not answered; of a load, a resume or a delete
 	err    error    // the answer, if it was clear at once
 }
 
@@ -71,7 +71,15 @@ func (c *conn) admission(r *wire.Request, id string) admission {
 		}
 		s := c.reserve(id)
 		return admission{s: s, claims: true, before: slices.Clone(s.turns)}
-	case acpsdk.AgentMethodSessionClose, acpsdk.AgentMethodSessionDelete, methodArchive:
+	case acpsdk.AgentMethodSessionDelete:
+		s := c.sessions[id]
+		if s == nil {
+			return admission{}
+		}
+		s.claims++
+		cancelTurns(s.turns)
+		return admission{s: s, claims: true, before: slices.Clone(s.turns)}
+	case acpsdk.AgentMethodSessionClose, methodArchive:
 		s := c.sessions[id]
 		delete(c.sessions, id) // what arrives later finds no session
 		if s != nil {

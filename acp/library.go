@@ -90,17 +90,23 @@ func readQuery(p object) (thread.Query, error) {
 	return q, nil
 }
 
-// delete is session/delete. A session that is open here ends first, with all that
-// runs in it. One that there is not is as good as deleted.
+// delete is session/delete. What runs in a session that is open here ends first, and
+// the session with its thread: one that another process answers in goes on. One that
+// there is not is as good as deleted.
 func (c *conn) delete(ctx context.Context, r *wire.Request, a admission) (any, error) {
-	if err := a.s.shut(ctx); err != nil {
-		return nil, err
-	}
 	id, b, err := c.stored(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	grace, cancel := context.WithTimeout(ctx, c.o.Grace)
+	defer cancel()
+	if err := answeredAll(grace, a.before); err != nil { // they have been cancelled
+		return nil, err
+	}
 	if err := b.Engine.Delete(ctx, id); err != nil && !errors.Is(err, harness.ErrNotFound) {
+		return nil, err
+	}
+	if err := a.s.lose(ctx); err != nil {
 		return nil, err
 	}
 	return acpsdk.UnstableDeleteSessionResponse{}, nil

@@ -460,11 +460,15 @@ func TestSessionOfAnotherProcess(t *testing.T) {
 		time.Sleep(time.Minute)
 		heard := e.Hear()
 		e.Say(`{"jsonrpc":"2.0","id":3,"method":"session/delete","params":{"sessionId":"s"}}`)
+		e.Say(`{"jsonrpc":"2.0","id":4,"method":"session/status","params":{"sessionId":"s"}}`, promptLine(5, "s", "y"))
 		ms := acptest.Messages(t, append(heard, e.Hear()...))
 		if m := acptest.Answer(t, ms, "1"); m.Error != nil {
 			t.Errorf("load: %+v", m.Error)
 		}
-		for _, id := range []string{"2", "3"} {
+		if m := acptest.Answer(t, ms, "4"); string(m.Result) != `{"status":"open"}` {
+			t.Errorf("status after the delete: %s (%+v), want it open still", m.Result, m.Error)
+		}
+		for _, id := range []string{"2", "3", "5"} {
 			m := acptest.Answer(t, ms, id)
 			if m.Error == nil || m.Error.Data["code"] != "SESSION_BUSY" || !strings.Contains(m.Error.Message, "process 7 on far") {
 				t.Errorf("request %s: %+v, want SESSION_BUSY that names the process", id, m.Error)

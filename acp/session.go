@@ -30,7 +30,7 @@ type session struct {
 
 	// Guarded by c.mu.
 	chosen  bool    // the user has chosen the model
-	claims  int     // requests to open it that are not answered
+	claims  int     // requests that keep its id, and are not answered
 	turns   []*turn // prompts that are not answered, in order of arrival
 	repeats repeats // prompts that the client has named
 }
@@ -58,8 +58,8 @@ func (c *conn) reserve(id string) *session {
 	return s
 }
 
-// release ends a request to open s. A session that nobody has opened, and nobody
-// else is about to open, is forgotten.
+// release ends a request that kept the id of s. A session that is not open, and that
+// nobody else is about to open, is forgotten.
 func (c *conn) release(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +115,27 @@ func (s *session) shut(ctx context.Context) error {
 	return nil
 }
 
-// end ends what is open of a session, for a request that opens it. It is not
-// cancelled either.
+// end ends what is open of a session, for a request that opens or deletes it. It is
+// not cancelled either.
 func (s *session) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.c.o.Grace)
 	defer cancel()
 	err := s.close(ctx)
 	s.c.mu.Lock()
 	s.h, s.workspace = nil, Workspace{}
+	s.c.mu.Unlock()
+	return err
+}
+
+// lose ends a session whose thread is gone, nil being none. What is opened under its id
+// is another one.
+func (s *session) lose(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	err := s.end(ctx)
+	s.c.mu.Lock()
+	s.chosen, s.repeats = false, repeats{}
 	s.c.mu.Unlock()
 	return err
 }
