@@ -71,7 +71,9 @@ func (t *turn) recall(ctx context.Context) error {
 func (t *turn) build(ctx context.Context) (*harness, error) {
 	h := &harness{conv: new(thread.Conversation), created: t.info.Created}
 	var err error
-	if h.model, err = t.snap.Open(ctx); err == nil {
+	if h.model, err = t.snap.Open(ctx); err != nil {
+		err = &modelError{err}
+	} else {
 		err = t.catchUp(ctx, h.conv)
 	}
 	if ctx.Err() != nil {
@@ -79,6 +81,11 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 	}
 	return h, err
 }
+
+// A modelError is why no model could be set up. It reads as its cause.
+type modelError struct{ error }
+
+func (e *modelError) Unwrap() error { return e.error }
 
 // catchUp continues a conversation with what is stored after it.
 func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation) error {
@@ -219,8 +226,12 @@ func (t *turn) tellMessage(ctx context.Context) error {
 		return err
 	}
 	info, err := t.o.Threads.Info(ctx, t.s.id)
-	if err != nil || info.Title == "" {
-		return err
+	switch {
+	case err != nil: // the message is stored, and is answered without its title
+		t.log.Warn().Err(err).Msg("the title of the session is not told")
+		return nil
+	case info.Title == "":
+		return nil
 	}
 	return t.out.emit(event.Title{Text: info.Title, Updated: info.Updated})
 }

@@ -119,7 +119,7 @@ func (t *turn) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := t.take(ctx); err != nil {
-		if t.in.Retry || ctx.Err() != nil {
+		if _, ok := errors.AsType[*modelError](err); !ok || t.in.Retry || ctx.Err() != nil {
 			return err
 		}
 		if failed := t.storeUnanswered(ctx); failed != nil {
