@@ -43,6 +43,9 @@ func (s *Store) Append(ctx context.Context, id, turn string, bodies ...thread.Bo
 		if err := l.fence(ctx, turn); err != nil {
 			return err
 		}
+		if len(bodies) == 0 {
+			return nil // only the fence was asked
+		}
 		if added, err = l.append(ctx, s.time(), bodies); err != nil {
 			return err
 		}
