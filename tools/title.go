@@ -61,7 +61,7 @@ func verbTitle(verb string, values map[string]any) string {
 		return ""
 	}
 	first, size := utf8.DecodeRuneInString(text)
-	return escape(string(unicode.ToUpper(first))+text[size:]) + "..."
+	return escape(string(unicode.ToUpper(first))+text[size:], isHidden) + "..."
 }
 
 // fallbackTitle is the title of a tool without a verb: name(key: value, …).
@@ -118,35 +118,7 @@ func show(v any) string {
 // as a line break, an escape sequence or a change of writing direction, is
 // written out, so that the line shows all that s does.
 func Line(s string, limit int) string {
-	return shorten(escape(cut(strings.TrimSpace(s), 4*limit+4)), limit)
-}
-
-func escape(s string) string {
-	if !strings.ContainsFunc(s, isHidden) {
-		return s
-	}
-	var b strings.Builder
-	for i, c := range s {
-		switch {
-		case c == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\r':
-			b.WriteString(`\r`)
-		case c == '\t':
-			b.WriteString(`\t`)
-		case isHidden(c) && c != utf8.RuneError:
-			if c < 0x100 {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			} else {
-				fmt.Fprintf(&b, `\u%04x`, c)
-			}
-		default:
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
+	return shorten(escape(cut(strings.TrimSpace(s), 4*limit+4), isHidden), limit)
 }
 
 // isHidden reports whether c does not show as a character of its own. The

@@ -11,8 +11,12 @@ import (
 // Visible returns s with what would steer a terminal written out, such as an escape
 // sequence or a change of writing direction: a text may come from anywhere. Line
 // breaks and tabs stay, and so do formats that only join characters.
-func Visible(s string) string {
-	if !strings.ContainsFunc(s, isSteering) {
+func Visible(s string) string { return escape(s, isSteering) }
+
+// escape returns s with the characters for which hide holds written out, and the
+// bytes that are no UTF-8, for which hide(utf8.RuneError) must hold.
+func escape(s string, hide func(rune) bool) string {
+	if !strings.ContainsFunc(s, hide) {
 		return s
 	}
 	var b strings.Builder
@@ -20,8 +24,14 @@ func Visible(s string) string {
 		switch {
 		case c == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case c == utf8.RuneError || !isSteering(c):
+		case c == utf8.RuneError || !hide(c):
 			b.WriteRune(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
 		case c < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, c)
 		default:

@@ -13,7 +13,7 @@ import (
 func TestVisible(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"two\n\tlines, ünd 😀 \u200d more", "two\n\tlines, ünd 😀 \u200d more"},
-		{"\x1b[31mred\x07\x7f\r", `\x1b[31mred\x07\x7f\x0d`},
+		{"\x1b[31mred\x07\x7f\r", `\x1b[31mred\x07\x7f\r`},
 		{"\u009b2J \u202eback\u2066", `\x9b2J \u202eback\u2066`},
 		{"\x9b2J \xff\ufffd", `\x9b2J \xff` + "\ufffd"},
 	}
