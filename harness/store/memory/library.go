@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,10 +38,10 @@ func (t *Threads) Copy(ctx context.Context, from string, last int64, id string, 
 	if err != nil {
 		return err
 	}
-	if t.threads[id] != nil {
-		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
+	l, err := t.vacant(id)
+	if err != nil {
+		return err
 	}
-	l := &log{info: thread.Info{ID: id}}
 	now := precise(t.now())
 	l.append(now, []thread.Body{c})
 	for _, e := range source.entries {
@@ -64,10 +63,10 @@ func (t *Threads) Restore(ctx context.Context, id string, entries []thread.Entry
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.threads[id] != nil {
-		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
+	l, err := t.vacant(id)
+	if err != nil {
+		return err
 	}
-	l := &log{info: thread.Info{ID: id}}
 	for _, e := range entries {
 		e.Time = precise(e.Time)
 		l.entries = append(l.entries, e)

@@ -49,13 +49,21 @@ func (t *Threads) Create(ctx context.Context, id string, c thread.Created, more 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.threads[id] != nil {
-		return fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
+	l, err := t.vacant(id)
+	if err != nil {
+		return err
 	}
-	l := &log{info: thread.Info{ID: id}}
 	l.append(precise(t.now()), append([]thread.Body{c}, more...))
 	t.threads[id] = l
 	return nil
+}
+
+// vacant returns the log of a thread that is to be made. The caller holds the lock.
+func (t *Threads) vacant(id string) (*log, error) {
+	if t.threads[id] != nil {
+		return nil, fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
+	}
+	return &log{info: thread.Info{ID: id}}, nil
 }
 
 // Append adds entries in one step.
