@@ -26,8 +26,8 @@ type Report struct {
 // Look looks at the database at where and changes nothing, not in it and not beside
 // it: neither is one made, nor are the tables of an older program brought up to date.
 // Only where changes lie beside it without the index to them is that made, for its
-// owner alone. Its errors are
-// those of [Open], and [io/fs.ErrNotExist] for a file that is not there.
+// owner alone. Its errors are those of [Open], and [io/fs.ErrNotExist] for a file that
+// is not there.
 func Look(ctx context.Context, where string) (Report, error) {
 	if isURL(where) {
 		return lookPostgres(ctx, where)
@@ -49,10 +49,7 @@ func Look(ctx context.Context, where string) (Report, error) {
 	}
 	d := &sqlite{path: path, scripts: names}
 	r, err := lookSQLite(ctx, d)
-	if err != nil {
-		err = explain(ctx, d, err)
-	}
-	return r, err
+	return r, explain(ctx, d, err)
 }
 
 // lookSQLite reads a database that nobody has open as a file that does not change:
@@ -111,7 +108,7 @@ func lookFile(ctx context.Context, d *sqlite, way string) (Report, error) {
 		return checkVersion(d.path, at, len(d.scripts))
 	})
 	if err != nil {
-		return Report{}, explain(ctx, d, err)
+		return Report{}, err
 	}
 	defer db.Close() // it was only read
 	db.SetMaxOpenConns(1)
