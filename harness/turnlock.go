@@ -42,7 +42,7 @@ func (e *Engine) hold(ctx context.Context, id string, log zerolog.Logger) (conte
 	self := process.Self()
 	h := &hold{
 		threads: e.o.Threads, id: id, log: log,
-		forget: func() { e.pool.forget(id) }, over: func(token string) { e.tokens.forget(token) },
+		forget: func() { e.pool.forget(id) }, over: e.tokens.forget,
 		holder: thread.Holder{
 			Token: e.tokens.give(), Host: self.Host, Process: self.ID, Place: self.Place, Started: self.Started,
 		},
