@@ -2,35 +2,15 @@ package harness
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
-	"github.com/lorimer-dev/lorimer/prompt"
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // grace is how long a write may take after its turn was cancelled.
 const grace = 5 * time.Second
-
-// The words around what a user attaches.
-var (
-	//go:embed text/resource.md
-	resourceText string
-	//go:embed text/link.md
-	linkText string
-	//go:embed text/blob.md
-	blobText string
-)
 
 // errEnough ends a reading of a thread before its end.
 var errEnough = errors.New("enough was read")
@@ -193,151 +173,4 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 		stop()
 		cancel()
 	}
-}
-
-// storeInput stores the message of the user, with what the model is sent for it
-// from now on, and tells it; or that the last one is answered anew. Where the
-// session works in other directories than the thread did, that is stored with it
-// (R-ACP-15).
-func (t *turn) storeInput(ctx context.Context) error {
-	var bodies []thread.Body
-	if m := directories(&t.s.spec); m.Cwd != t.info.Cwd || !slices.Equal(m.Roots, t.info.Roots) {
-		bodies = append(bodies, m)
-	}
-	if t.in.Retry {
-		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User})))
-	}
-	if err := t.storeFirst(ctx, append(bodies, t.message())); err != nil {
-		return err
-	}
-	return t.tellMessage(ctx)
-}
-
-// message is the message of the user.
-func (t *turn) message() thread.User {
-	return thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
-}
-
-// tellMessage tells the message of the user once it is stored, and the title that a
-// thread without one has from it, or from the user in between.
-func (t *turn) tellMessage(ctx context.Context) error {
-	err := t.out.emit(event.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks})
-	if err != nil || t.info.Title != "" {
-		return err
-	}
-	info, err := t.o.Threads.Info(ctx, t.s.id)
-	switch {
-	case err != nil: // the message is stored, and is answered without its title
-		t.log.Warn().Err(err).Msg("the title of the session is not told")
-		return nil
-	case info.Title == "":
-		return nil
-	}
-	return t.out.emit(event.Title{Text: info.Title, Updated: info.Updated})
-}
-
-// storeUnanswered stores a message for which no model could be set up, so that it can
-// be answered anew when one can (R-HARN-22, R-HARN-26). There is no conversation to go
-// on with, and the session stays as it was.
-func (t *turn) storeUnanswered(ctx context.Context) error {
-	if _, err := t.keep(ctx, t.message(), thread.Withdrawn{}); err != nil {
-		return err
-	}
-	return t.tellMessage(ctx)
-}
-
-// storeFirst appends what a turn begins with, and in the same step the options that its
-// message brings, which hold in the session from then on.
-func (t *turn) storeFirst(ctx context.Context, bodies []thread.Body) error {
-	if t.in.Choice == nil {
-		return t.append(ctx, bodies...)
-	}
-	done, err := t.s.changing(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if chosen := t.choice.since(t.s.Choice()); len(chosen) > 0 {
-		bodies = append(bodies, thread.Options{Values: chosen})
-	}
-	if err := t.append(ctx, bodies...); err != nil {
-		return err
-	}
-	t.s.chose(t.choice)
-	return nil
-}
-
-// directories are those of a session, as a thread keeps them.
-func directories(sp *Spec) thread.Moved {
-	roots := sp.FS.Roots()
-	return thread.Moved{Cwd: sp.FS.Dir(), Roots: roots[min(1, len(roots)):]}
-}
-
-// sent returns what the model is sent for a message: its text with what the
-// prompt puts around it, and its pictures in their places (R-PROMPT-33).
-func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
-	var parts []thread.Part
-	var texts []string // since the last picture, joined once: there may be many
-	say := func() {
-		if len(texts) > 0 {
-			parts = append(parts, thread.Part{Text: strings.Join(texts, "\n\n")})
-			texts = nil
-		}
-	}
-	for _, b := range blocks {
-		if !isPicture(b) {
-			texts = append(texts, words(b))
-			continue
-		}
-		say()
-		parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
-	}
-	say()
-	if n := len(parts); n == 0 || parts[n-1].Image != nil {
-		parts = append(parts, thread.Part{})
-	}
-	if parts[0].Image != nil && comp.Front != "" {
-		parts = append([]thread.Part{{}}, parts...)
-	}
-	front, end := prompt.Composition{Front: comp.Front}, prompt.Composition{End: comp.End}
-	if parts[0].Image == nil {
-		parts[0].Text = front.Turn(parts[0].Text)
-	}
-	last := &parts[len(parts)-1]
-	last.Text = end.Turn(last.Text)
-	if last.Text == "" {
-		parts = parts[:len(parts)-1]
-	}
-	return parts
-}
-
-func isPicture(b event.Block) bool { return strings.HasPrefix(b.MIME, "image/") && len(b.Data) > 0 }
-
-// closing finds what a model may take for the end of a resource.
-var closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*resource)`) })
-
-// words returns a block as the model reads it: a text as it is, a resource
-// between delimiters that say what it is and where it ends (C007).
-func words(b event.Block) string {
-	form := ""
-	switch {
-	case b.URI == "" && len(b.Data) == 0:
-		return b.Text
-	case b.Text != "":
-		form = resourceText
-	case len(b.Data) > 0:
-		form = blobText
-	default:
-		form = linkText
-	}
-	text := b.Text // which may be large, and mostly stays as it is
-	if closing().MatchString(text) {
-		text = closing().ReplaceAllString(text, `<\/$1`)
-	}
-	fill := strings.NewReplacer(
-		"NAME", html.EscapeString(b.Name), "URI", html.EscapeString(b.URI), "MIME", html.EscapeString(b.MIME),
-		"SIZE", strconv.Itoa(len(b.Data)),
-	)
-	before, after, _ := strings.Cut(strings.TrimSpace(form), "TEXT")
-	return fill.Replace(before) + text + fill.Replace(after)
 }
