@@ -122,8 +122,12 @@ func TestRow233DamagedSession(t *testing.T) {
 		if got := e.list(object{}); !slices.Equal(got, []string{good}) {
 			t.Errorf("sessions = %q, want %q alone", got, good)
 		}
-		e.leave()
 		want := "session " + bad + " is damaged"
+		f := e.wait(e.send("session/load", object{"sessionId": bad, "cwd": e.cwd, "mcpServers": []any{}}))
+		if f.Error == nil || !strings.HasPrefix(f.Error.Message, "S"+want[1:]) {
+			t.Errorf("session/load answers %s, want that %s is damaged", f.Raw, bad)
+		}
+		e.leave()
 		if said := e.fails("session", "show", bad); !strings.Contains(said, want) {
 			t.Errorf("lorimer session show says %q, want %q", said, want)
 		}

@@ -46,7 +46,9 @@ func (t tx) row(ctx context.Context, id, mode string) (info []byte, err error) {
 func readInfo(id string, data []byte) (thread.Info, error) {
 	info, err := thread.DecodeInfo(data)
 	if err != nil {
-		return thread.Info{}, fmt.Errorf("session %s is damaged: %w; delete it, or restore a copy of the database", id, err)
+		return thread.Info{}, &fault{
+			fmt.Sprintf("session %s is damaged: %v; delete it, or restore a copy of the database", id, err), err,
+		}
 	}
 	return info, nil
 }
@@ -173,7 +175,7 @@ func (s *Store) Copy(ctx context.Context, from string, last int64, id string, c 
 		if err != nil {
 			return err
 		}
-		if err := l.adopt(ctx, last); err != nil {
+		if err := l.adopt(ctx, from, last); err != nil {
 			return err
 		}
 		if _, err := l.append(ctx, now, more); err != nil {
@@ -184,15 +186,16 @@ func (s *Store) Copy(ctx context.Context, from string, last int64, id string, c 
 	})
 }
 
-// adopt adds the entries that stand in the table already, up to last.
-func (l *log) adopt(ctx context.Context, last int64) error {
+// adopt adds the entries that stand in the table already, up to last. They are those
+// of thread from, which is at fault where one cannot be read.
+func (l *log) adopt(ctx context.Context, from string, last int64) error {
 	for {
 		page, err := l.t.page(ctx, l.info.ID, l.info.Last, last)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, r := range page {
-			e, err := r.entry(l.info.ID)
+			e, err := r.entry(from)
 			if err != nil {
 				return err
 			}

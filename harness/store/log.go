@@ -106,7 +106,9 @@ type stored struct {
 func (r stored) entry(id string) (thread.Entry, error) {
 	b, err := thread.Decode(r.kind, r.body)
 	if err != nil {
-		return thread.Entry{}, fmt.Errorf("session %s is damaged at entry %d: %w; what comes before it can be forked", id, r.seq, err)
+		return thread.Entry{}, &fault{
+			fmt.Sprintf("session %s is damaged at entry %d: %v; what comes before it can be forked", id, r.seq, err), err,
+		}
 	}
 	return thread.Entry{Seq: r.seq, Time: time.UnixMicro(r.time).UTC(), Body: b}, nil
 }

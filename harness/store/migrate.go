@@ -36,7 +36,13 @@ func migrate(ctx context.Context, t tx, at int, scripts []string) error {
 // checkVersion fails for a database whose tables this program does not know.
 // Where names it.
 func checkVersion(where string, has, known int) error {
-	if has <= known {
+	switch {
+	case has < 0:
+		return &fault{
+			fmt.Sprintf("database %s is damaged, there is no schema %d; nothing was changed: move it away, or restore a copy", where, has),
+			nil,
+		}
+	case has <= known:
 		return nil
 	}
 	return &fault{

@@ -160,6 +160,7 @@ func TestBadFilesAreLeftAlone(t *testing.T) {
 		{"half a file", cut(4096), "is damaged; nothing was changed"},
 		{"a page of the schema", scratch(100), "is damaged; nothing was changed"},
 		{"a newer schema", run("PRAGMA user_version = 7"), "was written by a newer lorimer (schema 7, this one knows 1); use that one"},
+		{"a schema that cannot be", run("PRAGMA user_version = -1"), "is damaged, there is no schema -1; nothing was changed"},
 		{"another program's", run("PRAGMA application_id = 1"), "belongs to another program; name another file"},
 		{"another program's without a mark", func(t *testing.T, path string) {
 			write("")(t, path)
@@ -242,6 +243,15 @@ func TestDamageIsToldWhereItIsFound(t *testing.T) {
 	}
 }
 
+// forUser checks that an error is one that a user is shown as it is (R-ACP-15).
+func forUser(t *testing.T, err error) {
+	t.Helper()
+	e, ok := errors.AsType[harness.UserError](err)
+	if !ok || e.UserText() != err.Error() {
+		t.Errorf("error %v is not in words for the user", err)
+	}
+}
+
 func TestADamagedEntryIsNamed(t *testing.T) {
 	path := filled(t)
 	change(t, path, "UPDATE entries SET body = CAST('{\"text\":' AS BLOB) WHERE seq = 100", "UPDATE entries SET kind = 'poem' WHERE seq = 150")
@@ -261,8 +271,14 @@ func TestADamagedEntryIsNamed(t *testing.T) {
 	if err := s.Copy(t.Context(), "a", 99, "b", thread.Created{}); err != nil {
 		t.Errorf("what comes before it cannot be forked: %v", err)
 	}
-	if _, ok := errors.AsType[*thread.KindError](s.Read(t.Context(), "a", 149, func(thread.Entry) error { return nil })); !ok {
+	err = s.Read(t.Context(), "a", 149, func(thread.Entry) error { return nil })
+	if _, ok := errors.AsType[*thread.KindError](err); !ok {
 		t.Error("an unknown kind is no KindError")
+	}
+	forUser(t, err)
+	err = s.Copy(t.Context(), "a", 200, "c", thread.Created{})
+	if err == nil || !strings.HasPrefix(err.Error(), "session a is damaged at entry 100") {
+		t.Errorf("Copy: error = %v, want one that names the thread it reads", err)
 	}
 }
 
@@ -271,9 +287,11 @@ func TestADamagedThreadCanBeDeleted(t *testing.T) {
 	change(t, path, "UPDATE threads SET info = '{'")
 	s := open(t, path)
 	const want = "session a is damaged: "
-	if _, err := s.Info(t.Context(), "a"); err == nil || !strings.HasPrefix(err.Error(), want) {
+	_, err := s.Info(t.Context(), "a")
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("Info: error = %v, want %s", err, want)
 	}
+	forUser(t, err)
 	if err := s.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
