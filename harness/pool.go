@@ -189,12 +189,13 @@ func (p *pool) expire(id string, b *build) {
 	}
 }
 
-// part gives the harness of thread id up if somebody uses it. The caller has the lock
-// of the thread: whoever that is has lost it, and may not have noticed yet.
+// part gives the harness of thread id up if somebody uses it, or waits for it. The
+// caller has the lock of the thread: whoever that is has lost it, and may not have
+// noticed yet. A build under way goes on, for them alone.
 func (p *pool) part(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.builds[id]; b != nil && b.users > 0 && b.finished() {
+	if b := p.builds[id]; b != nil && b.users > 0 {
 		p.discard(id, b, changedStore)
 	}
 }
@@ -209,7 +210,7 @@ func (p *pool) forget(id string) {
 	}
 }
 
-// discard takes a finished build out and notes why. The caller holds the lock.
+// discard takes a build out and notes why. The caller holds the lock.
 func (p *pool) discard(id string, b *build, why string) {
 	b.rest()
 	delete(p.builds, id)

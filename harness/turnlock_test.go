@@ -1,6 +1,7 @@
 package harness_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -304,6 +305,43 @@ func TestLostThreadSharesNoHarness(t *testing.T) { // R-HARN-01, R-ACP-53
 			t.Errorf("the first turn ended with %+v, want that it lost the session", end)
 		}
 	})
+}
+
+// Nor does it share a build that is under way, or end the one of the other turn.
+func TestLostThreadSharesNoBuild(t *testing.T) { // R-HARN-01, R-ACP-53
+	for name, key := range map[string]string{"the same signature": "", "another signature": "another"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				f.script.steps = []step{says("second")}
+				open, opened := f.settings.open, 0
+				f.settings.open = func(ctx context.Context) (model.Streamer, error) {
+					opened++
+					select {
+					case <-time.After(5 * time.Second):
+						return open(ctx)
+					case <-ctx.Done():
+						return nil, &model.Error{Kind: model.Canceled, Provider: "p", Err: ctx.Err()}
+					}
+				}
+				s := f.open(t)
+				other := f.load(t, s.ID())
+				ends := begun(t, s, t.Context(), &recorder{})
+				f.steal(t, s.ID())
+				f.settings.model.KeyDigest = cmp.Or(key, f.settings.model.KeyDigest)
+				start := time.Now()
+				if _, rec := ask(t, other, "mine"); rec.text() != "second" {
+					t.Errorf("answer = %q", rec.text())
+				}
+				if took := time.Since(start); opened != 2 || took != 5*time.Second {
+					t.Errorf("%d models were set up until the answer after %v, want one for each turn and 5s", opened, took)
+				}
+				if end := <-ends; !errors.Is(end.err, harness.ErrLost) {
+					t.Errorf("the first turn ended with %+v, want that it lost the session", end)
+				}
+			})
+		})
+	}
 }
 
 // steal takes the lock of a thread away from the turn that has it.
