@@ -30,9 +30,7 @@ func TestC068PicturesForABlindModel(t *testing.T) {
 		modeltest.Reply{Text: []string{"I cannot see it."}},
 		modeltest.Reply{Text: []string{"I see."}},
 	)
-	e := newEditor(t)
-	e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
-		"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic()}
+	e := newEditor(t).reaches(m)
 	if err := os.WriteFile(filepath.Join(e.cwd, "img.png"), picture.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -147,11 +147,7 @@ func (d *dock) sink(e *editor) (session string) {
 // salvage starts an agent that comes after e, with the model of either protocol.
 func (d *dock) salvage(e *editor) (next *editor, model string) {
 	e.t.Helper()
-	next = e.another()
-	next.env = []string{
-		"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + d.model.OpenAI(),
-		"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + d.model.Anthropic(),
-	}
+	next = e.another().reaches(d.model)
 	model = []string{"openai/", "anthropic/"}[d.random.IntN(2)] + modeltest.ModelID
 	return next.keeps(d.database, "--model", model), model
 }

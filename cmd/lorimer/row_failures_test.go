@@ -15,14 +15,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
-// A provider is one of the protocols of the strict server.
-type provider struct {
-	name, model string
-	busy        int // the status that it overloads with
-}
-
-func bothProviders() []provider { return []provider{{"openai", gpt, 503}, {"anthropic", claude, 529}} }
-
 // C110 (R-HARN-24, R-HARN-28): the connection breaks after visible text, after a
 // whole call, and after a tool has run. The request is made again; no text is told
 // twice, and no call runs twice.
@@ -53,7 +45,7 @@ func TestC110BrokenStreams(t *testing.T) {
 			t.Run(p.name+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
 				m := modeltest.New(t, tt.replies...)
-				e := onBoth(t, m)
+				e := newEditor(t).reaches(m)
 				e.acp("--model", p.model, "--mode", "auto")
 				s := e.open(nil)
 				if stop := e.prompt(s, "go"); stop != "end_turn" {
@@ -102,7 +94,7 @@ func TestC117LimitForDays(t *testing.T) {
 			t.Run(p.name+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
 				m := modeltest.New(t, tt.reply, modeltest.Reply{Text: []string{"fine"}})
-				e := onBoth(t, m)
+				e := newEditor(t).reaches(m)
 				e.env = append(e.env, "TZ=UTC")
 				e.acp("--model", p.model)
 				s := e.open(nil)
@@ -148,7 +140,7 @@ func TestC118Overloaded(t *testing.T) {
 			t.Run(p.name+" "+name, func(t *testing.T) {
 				t.Parallel()
 				m := modeltest.New(t, tt.replies...)
-				e := onBoth(t, m)
+				e := newEditor(t).reaches(m)
 				e.acp("--model", p.model, "--mode", "auto")
 				s := e.open(nil)
 				if stop := e.prompt(s, "go"); stop != "end_turn" {
@@ -186,7 +178,7 @@ func TestC018FailuresThenWorks(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			m := modeltest.New(t)
-			e := onBoth(t, m)
+			e := newEditor(t).reaches(m)
 			e.acp("--model", p.model)
 			s := e.open(nil)
 			for _, fail := range failures {

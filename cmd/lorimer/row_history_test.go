@@ -30,27 +30,6 @@ func picture(t *testing.T) (file string, encoded string) {
 	return b.String(), base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// onBoth prepares an editor whose agent reaches the server by the protocols of
-// both providers.
-func onBoth(t *testing.T, m *modeltest.Server) *editor {
-	t.Helper()
-	e := newEditor(t)
-	e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
-		"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic()}
-	return e
-}
-
-// models of the two providers that read pictures.
-const (
-	gpt    = "openai/gpt-5.2"
-	claude = "anthropic/claude-sonnet-5"
-)
-
-// tool is a call in an answer of a provider.
-func tool(name string, args object) modeltest.Tool {
-	return modeltest.Tool{Name: name, Args: modeltest.JSON(args)}
-}
-
 // lookAtBoth is a turn that reads a text and a picture at once, after a thought.
 func lookAtBoth(thought string) []modeltest.Reply {
 	return []modeltest.Reply{
@@ -114,7 +93,7 @@ func TestRow037History(t *testing.T) {
 				modeltest.Reply{Text: []string{"I look."}, Tools: []modeltest.Tool{tool("read", object{"path": "a.txt"}), tool("glob", object{"pattern": "*"})}},
 				modeltest.Reply{Text: []string{"answer two"}},
 				modeltest.Reply{Text: []string{"answer three"}}, modeltest.Reply{Text: []string{"answer four"}})
-			e := onBoth(t, m)
+			e := newEditor(t).reaches(m)
 			e.seed("a.txt", "the walrus\n")
 			e.file(configFile, house{Model: gpt, Usual: "m2", BaseURL: m.OpenAI(), KeyFile: "key"}.toml())
 			e.file(".config/lorimer/key", "sk-test-0123456789")
@@ -156,7 +135,7 @@ func TestC123NothingIsRewritten(t *testing.T) {
 			t.Parallel()
 			file, _ := picture(t)
 			m := modeltest.New(t)
-			e := onBoth(t, m)
+			e := newEditor(t).reaches(m)
 			e.seed("a.txt", "the walrus\n")
 			e.seed("img.png", file)
 			e.acp("--model", model, "--clock", "2026-11-30T09:15:00Z")
@@ -212,7 +191,7 @@ func TestC125RebuildKeepsResultsAndPictures(t *testing.T) {
 		m.Add(lookAtBoth("two files")...)
 	}
 	m.Add(modeltest.Reply{Text: []string{"It was an animal."}, Repeat: -1})
-	e := onBoth(t, m)
+	e := newEditor(t).reaches(m)
 	e.seed("a.txt", "the walrus\n")
 	e.seed("img.png", file)
 	e.file(configFile, "section = [{name = \"house\", order = 120, text = \"Rules of the house.\"}]\n")

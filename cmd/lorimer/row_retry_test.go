@@ -203,9 +203,7 @@ func TestRow213Providers(t *testing.T) {
 			t.Run(name+" at "+provider, func(t *testing.T) {
 				t.Parallel()
 				m := modeltest.New(t, broken, modeltest.Reply{Think: []string{"Hm."}, Text: []string{"Hello world."}}, modeltest.Reply{Text: []string{"fine"}})
-				e := newEditor(t)
-				e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
-					"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic()}
+				e := newEditor(t).reaches(m)
 				e.acp("--mode", "auto", "--model", provider+"/"+modeltest.ModelID)
 				s := e.open(nil)
 				e.prompt(s, "go")

@@ -24,7 +24,7 @@ func TestRow228SwitchAndResume(t *testing.T) {
 			t.Parallel()
 			file, encoded := picture(t)
 			m := modeltest.New(t)
-			e := onBoth(t, m)
+			e := newEditor(t).reaches(m)
 			e.seed("a.txt", "the walrus\n")
 			e.seed("img.png", file)
 			e.acp("--model", way[0])
@@ -88,7 +88,7 @@ func TestC049ResumeAfterACutCall(t *testing.T) {
 			t.Parallel()
 			m := modeltest.New(t, modeltest.Reply{Think: []string{"hm"}, Tools: []modeltest.Tool{
 				tool("read", object{"path": "a.txt"}), tool("bash", object{"command": "echo up > up; read x < pipe"})}})
-			e := onBoth(t, m).breaks()
+			e := newEditor(t).reaches(m).breaks()
 			e.seed("a.txt", "the walrus\n")
 			e.acp("--model", way[0], "--mode", "auto")
 			s := e.open(nil)
@@ -139,7 +139,7 @@ func TestC050DeniedCallIsAPair(t *testing.T) {
 			m := modeltest.New(t,
 				modeltest.Reply{Text: []string{"I try."}, Tools: []modeltest.Tool{tool("bash", object{"command": "touch ran"})}},
 				modeltest.Reply{Text: []string{"It was refused."}, Repeat: 2})
-			e := onBoth(t, m)
+			e := newEditor(t).reaches(m)
 			_, err := e.run("run", "--model", way[0], "do it")
 			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
 				t.Fatalf("lorimer run: %v, want exit code 3 for a call that nobody could allow", err)

@@ -115,8 +115,7 @@ func TestRow212Wire(t *testing.T) {
 			m := modeltest.New(t,
 				modeltest.Reply{Match: lastStep, Text: []string{"so far"}},
 				modeltest.Reply{Tools: []modeltest.Tool{{Name: "glob", Args: `{"pattern":"*"}`}}, Repeat: -1})
-			e := newEditor(t)
-			e.env = []string{"OPENAI_API_KEY=k-0123456789", "ANTHROPIC_API_KEY=k-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(), "ANTHROPIC_BASE_URL=" + m.Anthropic()}
+			e := newEditor(t).reaches(m)
 			e.acp("--model", provider+"/"+modeltest.ModelID)
 			s := e.open(nil)
 			if stop := e.prompt(s, "go"); stop != "end_turn" || e.text(s) != "so far" {

@@ -177,9 +177,7 @@ func TestRow196StopReasons(t *testing.T) {
 		for _, model := range []string{"openai", "anthropic"} {
 			m.Add(modeltest.Reply{Text: []string{"so"}, Stop: "length"}, modeltest.Reply{Text: []string{"no"}, Stop: "refusal"},
 				modeltest.Reply{Text: []string{"yes"}})
-			e := newEditor(t)
-			e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
-				"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic()}
+			e := newEditor(t).reaches(m)
 			e.acp("--model", model+"/"+modeltest.ModelID)
 			s := e.open(nil)
 			var got []string
