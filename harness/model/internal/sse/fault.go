@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -150,19 +151,33 @@ func parseFault(body []byte) fault {
 
 func word(v any) string { s, _ := v.(string); return s }
 
-// retryAfter is the wait that a header names; 0 without one.
+// retryAfter is the wait that a header names; 0 without one. A date in it is by the
+// clock of the server, which tells its time in Date and may differ from ours.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return time.Duration(ms * float64(time.Millisecond))
+		return span(ms, time.Millisecond)
 	}
 	v := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 {
-		return time.Duration(s * float64(time.Second))
+		return span(s, time.Second)
 	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(0, time.Until(t))
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0
 	}
-	return 0
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, at.Sub(now))
+}
+
+// span returns n units, or the longest span where they are more.
+func span(n float64, unit time.Duration) time.Duration {
+	if n >= float64(math.MaxInt64)/float64(unit) {
+		return math.MaxInt64
+	}
+	return time.Duration(n * float64(unit))
 }
 
 // waitIn is the wait in a sentence such as "Please try again in 1m26.4s."

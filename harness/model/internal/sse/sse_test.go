@@ -130,12 +130,31 @@ func TestSecretsAreKeptOutOfErrors(t *testing.T) { // R-ACP-51
 
 func TestRetryAfterDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := http.Header{"Retry-After": {time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)}}
-		p := sse.Post{}
-		if got := p.Fault(429, h, nil).RetryAfter; got != 90*time.Second {
-			t.Errorf("RetryAfter = %v, want 90s", got)
+		in := func(d time.Duration) []string { return []string{time.Now().Add(d).UTC().Format(http.TimeFormat)} }
+		for name, h := range map[string]http.Header{
+			"without the server's time": {"Retry-After": in(90 * time.Second)},
+			"a time that is none":       {"Retry-After": in(90 * time.Second), "Date": {"today"}},
+			"a clock that is behind":    {"Retry-After": in(90*time.Second - time.Hour), "Date": in(-time.Hour)},
+			"a clock that is ahead":     {"Retry-After": in(90*time.Second + time.Hour), "Date": in(time.Hour)},
+		} {
+			p := sse.Post{}
+			if got := p.Fault(429, h, nil).RetryAfter; got != 90*time.Second {
+				t.Errorf("%s: RetryAfter = %v, want 90s", name, got)
+			}
 		}
 	})
+}
+
+// A wait that is too long for a number is a long one, and no other than that.
+func TestRetryAfterWithoutEnd(t *testing.T) {
+	for _, h := range []http.Header{
+		{"Retry-After": {"99999999999999999999"}}, {"Retry-After": {"9223372036.854775807"}}, {"Retry-After-Ms": {"1e300"}},
+	} {
+		p := sse.Post{}
+		if got := p.Fault(429, h, nil).RetryAfter; got < 100*365*24*time.Hour {
+			t.Errorf("%v: RetryAfter = %v, want more than a hundred years", h, got)
+		}
+	}
 }
 
 func TestAnswersThatAreNoStream(t *testing.T) {
