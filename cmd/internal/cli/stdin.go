@@ -61,12 +61,12 @@ func pipedText(ctx context.Context, p Process, wait, beside bool) (string, error
 			return "", nil
 		}
 	}
-	return readInput(ctx, p.Stdin, maxInput)
+	return readText(ctx, p.Stdin)
 }
 
-// readInput reads the text of standard input.
-func readInput(ctx context.Context, f *os.File, limit int64) (string, error) {
-	data, err := io.ReadAll(input(ctx, f, limit))
+// readText reads the text of standard input.
+func readText(ctx context.Context, f *os.File) (string, error) {
+	data, err := io.ReadAll(input(ctx, f, maxInput))
 	if _, ok := errors.AsType[*exitError](err); err != nil && !ok {
 		err = fmt.Errorf("reading standard input: %w", err)
 	}

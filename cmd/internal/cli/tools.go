@@ -48,7 +48,7 @@ func newTools(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			input := []byte(args[1])
 			if args[1] == "-" {
-				text, err := readInput(cmd.Context(), g.process.Stdin, maxInput)
+				text, err := readText(cmd.Context(), g.process.Stdin)
 				if err != nil {
 					return err
 				}
