@@ -176,12 +176,15 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 		var r entry
 		want := int64(i) + 1
 		_, err := strictly(data, &r)
+		at := r.Time.UTC().Truncate(time.Microsecond)
 		switch {
 		case err != nil:
 		case r.Seq != want:
 			err = fmt.Errorf("its number is %d, want %d", r.Seq, want)
-		case r.Time.IsZero():
+		case at.IsZero():
 			err = errors.New("it has no time")
+		case at.Year() < 0 || at.Year() > 9999: // its zone leads out of what JSON can say
+			err = fmt.Errorf("its time %s is not of the years 0 to 9999 in UTC", r.Time.Format(time.RFC3339))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", want, err)
@@ -196,7 +199,7 @@ func check(raw []json.RawMessage) ([]thread.Entry, error) {
 		if o, ok := body.(thread.Options); ok {
 			delete(o.Values, harness.OptionMode)
 		}
-		all = append(all, thread.Entry{Seq: want, Time: r.Time.UTC().Truncate(time.Microsecond), Body: body})
+		all = append(all, thread.Entry{Seq: want, Time: at, Body: body})
 	}
 	return all, nil
 }
