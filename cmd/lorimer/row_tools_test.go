@@ -229,9 +229,19 @@ func TestRow224Searches(t *testing.T) {
 			states = append(states, st)
 		}
 	}
-	want := []string{"in_progress", "in_progress", "in_progress", "in_progress", "completed", "completed", "completed", "completed"}
-	if diff := cmp.Diff(want, states); diff != "" {
-		t.Errorf("states of the searches (-want +got):\n%s", diff)
+	begun, ended := 0, 0
+	for _, st := range states {
+		switch {
+		case st == "failed":
+			t.Errorf("states of the searches = %q, want none to fail", states)
+		case st == "completed":
+			ended++
+		case ended == 0:
+			begun++
+		}
+	}
+	if begun < 2 || ended != 4 {
+		t.Errorf("states of the searches = %q, want some to begin before one has ended", states)
 	}
 }
 
