@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -40,14 +41,22 @@ func Look(ctx context.Context, where string) (Report, error) {
 	if _, ok := errors.AsType[*fault](private); ok {
 		return Report{}, private
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil { // the files beside are beside the end of a link
-		return Report{}, err
-	}
 	names, err := scripts("sqlite")
 	if err != nil {
 		return Report{}, err
 	}
 	d := &sqlite{path: path, scripts: names}
+	end, err := filepath.EvalSymlinks(path) // the files beside are beside the end of a link
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Report{}, err
+	case err == nil:
+		d.path = end
+		err = checkPrivate(filepath.Dir(end))
+	}
+	if err != nil {
+		return Report{}, explain(ctx, d, err)
+	}
 	r, err := lookSQLite(ctx, d)
 	return r, explain(ctx, d, err)
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,5 +152,29 @@ func TestLookAtSomethingElse(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != other {
 		t.Errorf("the file was changed: %q (%v)", got, err)
+	}
+}
+
+// Look refuses what Open refuses, at the end of a link as well.
+func TestLookAtTheEndOfALink(t *testing.T) {
+	shared, own := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(shared, "x.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o777|fs.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	loop, link := filepath.Join(own, "loop.db"), filepath.Join(own, "link.db")
+	for link, end := range map[string]string{loop: loop, link: filepath.Join(shared, "x.db")} {
+		if err := os.Symlink(end, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		link: "directory " + shared + " is not yours alone", loop: "database " + loop + " cannot be opened; name another file",
+	} {
+		if _, err := store.Look(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Look at %s: error = %v, want %s", path, err, want)
+		}
 	}
 }
