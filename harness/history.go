@@ -49,7 +49,7 @@ func (t *turn) recall(ctx context.Context) error {
 // build sets the model up and reads the conversation that it continues
 // (R-HARN-07). Its error is the cause of ctx once that has ended.
 func (t *turn) build(ctx context.Context) (*harness, error) {
-	h := &harness{conv: new(thread.Conversation), created: t.info.Created}
+	h := &harness{conv: new(thread.Conversation), mark: t.info.Mark}
 	var err error
 	if h.model, err = t.snap.Open(ctx); err != nil {
 		err = &modelError{err}
@@ -92,7 +92,7 @@ func (t *turn) take(ctx context.Context) error {
 		}
 		t.lease = l
 		last := l.conv.Last()
-		if l.how != reused || l.created.Equal(t.info.Created) && last <= t.info.Last {
+		if l.how != reused || l.mark == t.info.Mark && last <= t.info.Last {
 			if last < t.info.Last {
 				return t.catchUp(ctx, l.conv)
 			}

@@ -311,3 +311,30 @@ func TestThreadOfTheSameName(t *testing.T) {
 		}
 	}
 }
+
+// The same holds for one that says that it was made at the same time.
+func TestThreadThatWasReplaced(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{says("x")}
+	s := f.open(t)
+	ask(t, s, "secret")
+	log := f.log(t, s.ID())
+	for i, e := range log {
+		switch b := e.Body.(type) {
+		case thread.User:
+			b.Blocks, b.Sent = []event.Block{{Text: "redacted"}}, []thread.Part{{Text: "redacted"}}
+			log[i].Body = b
+		}
+	}
+	if err := f.threads.Delete(t.Context(), s.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.threads.Restore(t.Context(), s.ID(), log); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, s, "two")
+	got := fmt.Sprint(f.script.requests()[1].Messages)
+	if strings.Contains(got, "secret") || !strings.Contains(got, "redacted") {
+		t.Errorf("the model is sent %v, want the thread as it is now", got)
+	}
+}

@@ -17,9 +17,9 @@ import (
 // A harness is a model set up for one thread, with the conversation that it has
 // in front of it. One turn uses it at a time.
 type harness struct {
-	model   model.Streamer
-	conv    *thread.Conversation
-	created time.Time // of the thread, which tells it from another of the same name
+	model model.Streamer
+	conv  *thread.Conversation
+	mark  string // of the thread, which tells it from another of the same name
 }
 
 // What became of the harness at the start of a send (R-HARN-11).

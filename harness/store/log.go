@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"time"
@@ -138,7 +139,7 @@ type log struct {
 	info thread.Info
 }
 
-func newLog(t tx, id string) *log { return &log{t, thread.Info{ID: id}} }
+func newLog(t tx, id string) *log { return &log{t, thread.Info{ID: id, Mark: rand.Text()}} }
 
 // openLog returns the log of a thread, and keeps other writers out of it.
 func openLog(ctx context.Context, t tx, id string) (*log, error) {

@@ -91,7 +91,7 @@ func Decode(kind string, data []byte) (Body, error) {
 // the microsecond.
 func EncodeInfo(i Info) ([]byte, error) {
 	w := wireInfo{
-		ID: text(i.ID), Cwd: text(i.Cwd), Roots: texts(i.Roots), Title: text(i.Title), Named: i.Named,
+		ID: text(i.ID), Mark: i.Mark, Cwd: text(i.Cwd), Roots: texts(i.Roots), Title: text(i.Title), Named: i.Named,
 		Options: textMap(i.Options), Created: i.Created.UnixMicro(), Updated: i.Updated.UnixMicro(),
 		Archived: i.Archived, Parent: text(i.Parent), Last: i.Last, User: i.User, Messages: i.Messages, Revision: i.Revision, Retried: i.Retried,
 	}
@@ -108,7 +108,7 @@ func DecodeInfo(data []byte) (Info, error) {
 		return Info{}, fmt.Errorf("decoding what a list says of a thread: %w", err)
 	}
 	i := Info{
-		ID: string(w.ID), Cwd: string(w.Cwd), Roots: list(w.Roots), Title: string(w.Title), Named: w.Named,
+		ID: string(w.ID), Mark: w.Mark, Cwd: string(w.Cwd), Roots: list(w.Roots), Title: string(w.Title), Named: w.Named,
 		Options: stringMap(w.Options), Created: time.UnixMicro(w.Created).UTC(), Updated: time.UnixMicro(w.Updated).UTC(),
 		Archived: w.Archived, Parent: string(w.Parent), Last: w.Last, User: w.User, Messages: w.Messages, Revision: w.Revision, Retried: w.Retried,
 	}

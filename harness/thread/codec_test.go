@@ -260,7 +260,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestInfoIsKept(t *testing.T) {
 	want := thread.Info{
-		ID: "a", Cwd: "/w\xff", Roots: []string{"/x"}, Title: "t\x00", Named: true, Options: map[string]string{"mode": "ask"},
+		ID: "a", Mark: "m", Cwd: "/w\xff", Roots: []string{"/x"}, Title: "t\x00", Named: true, Options: map[string]string{"mode": "ask"},
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC), Updated: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
 		Archived: true, Parent: "p", Last: 9, User: 7, Messages: 3, Revision: 2, Retried: 8, Replaced: []thread.Span{{From: 2, To: 4}},
 	}

@@ -14,6 +14,7 @@ import (
 // same step as it appends.
 type Info struct {
 	ID       string
+	Mark     string // given by the store when the thread is made; tells it from any other that has had its name
 	Cwd      string
 	Roots    []string // further directories
 	Title    string   // the last one given, else the beginning of the first message; "" before that

@@ -347,6 +347,7 @@ type wireInfo struct {
 	ID       text            `json:"id"`
 	Cwd      text            `json:"cwd,omitempty"`
 	Roots    []text          `json:"roots,omitempty"`
+	Mark     string          `json:"mark,omitempty"`
 	Title    text            `json:"title,omitempty"`
 	Named    bool            `json:"named,omitempty"`
 	Options  map[string]text `json:"options,omitempty"`

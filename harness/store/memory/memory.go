@@ -5,6 +5,7 @@ package memory
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync"
@@ -63,7 +64,7 @@ func (t *Threads) vacant(id string) (*log, error) {
 	if t.threads[id] != nil {
 		return nil, fmt.Errorf("thread %s: %w", id, harness.ErrTaken)
 	}
-	return &log{info: thread.Info{ID: id}}, nil
+	return &log{info: thread.Info{ID: id, Mark: rand.Text()}}, nil
 }
 
 // Append adds entries in one step.

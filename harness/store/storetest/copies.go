@@ -97,7 +97,7 @@ func testCopy(t *testing.T, s harness.Threads) {
 		t.Errorf("copied at %v and %v, want one time after %v", now, got[5].Time, before.Updated)
 	}
 	wantInfo := thread.Info{
-		ID: "b", Cwd: "/v", Parent: "a", Title: "of a", Options: map[string]string{"mode": "auto"},
+		ID: "b", Mark: info(t, s, "b").Mark, Cwd: "/v", Parent: "a", Title: "of a", Options: map[string]string{"mode": "auto"},
 		Created: now, Updated: now, Last: 6, User: 2, Messages: 1,
 	}
 	if diff := cmp.Diff(wantInfo, info(t, s, "b")); diff != "" {

@@ -26,6 +26,7 @@ func testLibrary(t *testing.T, open func(*testing.T) harness.Threads) {
 			t.Errorf("Delete: error = %v, want ErrNotFound", err)
 		}
 	})
+	t.Run("no two threads have one mark", func(t *testing.T) { testMark(t, open(t)) })
 	t.Run("an empty list is a page", func(t *testing.T) {
 		got, err := open(t).List(t.Context(), thread.Query{})
 		if err != nil || len(got.Threads) != 0 || got.Next != "" {
@@ -103,7 +104,7 @@ func testInfo(t *testing.T, s harness.Threads) {
 	}
 	for _, bodies := range steps {
 		add(t, s, "a", bodies...)
-		want := thread.Info{ID: "a"}
+		want := thread.Info{ID: "a", Mark: info(t, s, "a").Mark}
 		for _, e := range read(t, s, "a", 0) {
 			want.Add(e)
 		}
@@ -117,6 +118,39 @@ func testInfo(t *testing.T, s harness.Threads) {
 		if diff := cmp.Diff([]thread.Info{want}, page.Threads); diff != "" {
 			t.Errorf("in the list, after %T (-want +got):\n%s", bodies[0], diff)
 		}
+	}
+}
+
+// testMark makes the same thread again and again, under one name and others.
+func testMark(t *testing.T, s harness.Threads) {
+	seen := make(map[string]string)
+	note := func(how, id string) {
+		t.Helper()
+		mark := info(t, s, id).Mark
+		if other, ok := seen[mark]; ok || mark == "" {
+			t.Errorf("the mark of the thread that was %s is %q, as of the one that was %s", how, mark, other)
+		}
+		seen[mark] = how
+	}
+	create(t, s, "a", thread.Created{Cwd: "/w"})
+	add(t, s, "a", said("hi"))
+	note("created", "a")
+	mark := info(t, s, "a").Mark
+	add(t, s, "a", said("ho"))
+	if got := info(t, s, "a").Mark; got != mark {
+		t.Errorf("mark = %q after an append, want %q as before", got, mark)
+	}
+	entries := read(t, s, "a", 0)
+	fork(t, s, "a", 3, "b")
+	note("copied", "b")
+	for _, how := range []string{"restored", "restored again"} {
+		if err := s.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Restore(t.Context(), "a", entries); err != nil {
+			t.Fatal(err)
+		}
+		note(how, "a")
 	}
 }
 
