@@ -320,10 +320,9 @@ func TestThreadThatWasReplaced(t *testing.T) {
 	ask(t, s, "secret")
 	log := f.log(t, s.ID())
 	for i, e := range log {
-		switch b := e.Body.(type) {
-		case thread.User:
-			b.Blocks, b.Sent = []event.Block{{Text: "redacted"}}, []thread.Part{{Text: "redacted"}}
-			log[i].Body = b
+		if u, ok := e.Body.(thread.User); ok {
+			u.Blocks, u.Sent = []event.Block{{Text: "redacted"}}, []thread.Part{{Text: "redacted"}}
+			log[i].Body = u
 		}
 	}
 	if err := f.threads.Delete(t.Context(), s.ID()); err != nil {

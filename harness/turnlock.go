@@ -65,7 +65,9 @@ func (e *Engine) take(ctx context.Context, h *hold) error {
 		return h.threads.Lock(ctx, h.id, h.holder, lockTime)
 	})
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked && !errors.Is(err, ErrNotFound) {
-		h.giveUp(ctx) // it may be ours all the same, if the answer came too late
+		// It may be ours all the same, if the answer came too late. Where the
+		// database has not answered so far, nobody waits for it once more.
+		h.giveUp(ctx, lockAgain)
 	}
 	return err
 }
@@ -159,12 +161,13 @@ func (h *hold) release(ctx context.Context) {
 	h.stop()
 	h.wg.Wait()
 	h.lose(nil)
-	h.giveUp(ctx)
+	h.giveUp(ctx, grace)
 	h.over(h.holder.Token)
 }
 
-func (h *hold) giveUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+// giveUp gives the lock up, if the database does that within d.
+func (h *hold) giveUp(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	defer cancel()
 	if err := h.threads.Unlock(ctx, h.id, h.holder.Token); err != nil {
 		h.log.Warn().Err(err).Msg("the lock of the turn is not given up; it ends by itself")

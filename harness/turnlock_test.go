@@ -533,3 +533,32 @@ func TestAppendThatFails(t *testing.T) { // R-ACP-50, R-ACP-52
 		t.Errorf("results in the next request = %q, want that the call was interrupted", got)
 	}
 }
+
+// A database that does not answer holds up no cancel.
+func TestCancelWhileTheLockIsWaitedFor(t *testing.T) { // R-ACP-26
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.threads = silent{f.threads}
+		s := f.open(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		start := time.Now()
+		out, err := prompted(t, s, ctx, "go", &recorder{})
+		if took := time.Since(start); err != nil || out.Stop != harness.Cancelled || took > 3*time.Second {
+			t.Errorf("%+v, %v after %v; want it cancelled a second after the cancel at the latest", out, err, took)
+		}
+	})
+}
+
+// silent is a store whose locks never answer.
+type silent struct{ harness.Threads }
+
+func (silent) Lock(ctx context.Context, _ string, _ thread.Holder, _ time.Duration) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (silent) Unlock(ctx context.Context, _, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
