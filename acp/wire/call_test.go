@@ -83,6 +83,7 @@ func TestCallWithAnswerOfAnotherShape(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(t, handler{}, wire.Options{})
 		done := ask(t.Context(), p.Conn)
+		p.expect(asked)
 		p.write(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n")
 		if got := <-done; got.err == nil || !strings.HasPrefix(got.err.Error(), "decoding the answer to ask: ") {
 			t.Errorf("Call: %v", got.err)
