@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // databaseFile is the database in the state directory.
@@ -42,11 +43,13 @@ func IsURL(database string) bool { return strings.Contains(database, "://") }
 
 // keywords finds the other form in which a PostgreSQL database can be named. It is
 // the path of no file, and its password would show in each error.
-var keywords = regexp.MustCompile(`(^|\s)(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+var keywords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\s)(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+})
 
 // checkDatabase does not repeat the value, which may hold a password.
 func checkDatabase(database string) error {
-	if keywords.MatchString(database) {
+	if keywords().MatchString(database) {
 		return errors.New("keywords and values are not read; write a URL like postgres://USER@HOST/DATABASE")
 	}
 	if !IsURL(database) {
