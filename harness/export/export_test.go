@@ -33,7 +33,7 @@ func stored(t testing.TB, id string, bodies ...thread.Body) *memory.Threads {
 	s := memory.New(nil)
 	at := time.Date(2026, 11, 30, 9, 15, 0, 123456000, time.UTC)
 	var entries []thread.Entry
-	for i, b := range append([]thread.Body{thread.Created{Cwd: "/work/a`b", Roots: []string{"/more"}}}, bodies...) {
+	for i, b := range append([]thread.Body{thread.Created{Cwd: "/home/ann/a`b", Roots: []string{"/more"}}}, bodies...) {
 		entries = append(entries, thread.Entry{Seq: int64(i) + 1, Time: at.Add(time.Duration(i) * time.Minute), Body: b})
 	}
 	if err := s.Restore(t.Context(), id, entries); err != nil {
@@ -53,7 +53,7 @@ func whole() []thread.Body {
 			Blocks: []event.Block{
 				{Text: "# Not a heading\n\n```` and\n## Sources"},
 				{MIME: "image/png", Data: []byte{1, 2, 3}},
-				{Name: "a.go", URI: "file:///work/a.go", MIME: "text/x-go", Text: "package a"},
+				{Name: "a.go", URI: "file:///home/ann/a.go", MIME: "text/x-go", Text: "package a"},
 			},
 			Sent: []thread.Part{{Text: "sent"}, {Image: &tools.Image{MIME: "image/png", Data: []byte{1, 2, 3}}}},
 		},

@@ -9,9 +9,9 @@ import (
 
 // What a session says last is in a file beside the database, wherever that is.
 func TestProtectedDatabase(t *testing.T) {
-	c := &config.Config{Database: "/work/chat.db"}
+	c := &config.Config{Database: "/home/ann/chat.db"}
 	got := protected(c)
-	for _, file := range []string{"/work/chat.db", "/work/chat.db-wal", "/work/chat.db-shm"} {
+	for _, file := range []string{"/home/ann/chat.db", "/home/ann/chat.db-wal", "/home/ann/chat.db-shm"} {
 		if !slices.Contains(got, file) {
 			t.Errorf("%s is not among what no tool changes unasked: %q", file, got)
 		}
