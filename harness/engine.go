@@ -160,6 +160,5 @@ func (e *Engine) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.Close(ctx) })
 	}
 	wg.Wait()
-	e.pool.close()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, e.pool.close(ctx))...)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +52,7 @@ type pool struct {
 	mu     sync.Mutex // guards the fields below and what they hold
 	builds map[string]*build
 	gone   map[string]remains // of threads without a build
+	parted map[*build]bool    // builds under way that are no thread's any more
 }
 
 // Remains are what is known of a harness that was given up.
@@ -133,7 +136,7 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 	}
 	p.builds[id] = b
 	delete(p.gone, id)
-	go func() { // drop waits for it
+	go func() { // drop or close waits for it
 		if old != nil {
 			old.end()
 		}
@@ -147,6 +150,7 @@ func (p *pool) start(ctx context.Context, id string, sig Signature, old *build, 
 		if err != nil && p.builds[id] == b {
 			delete(p.builds, id)
 		}
+		delete(p.parted, b)
 		cancel(nil)
 		close(b.done)
 	}()
@@ -195,8 +199,16 @@ func (p *pool) expire(id string, b *build) {
 func (p *pool) part(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b := p.builds[id]; b != nil && b.users > 0 {
-		p.discard(id, b, changedStore)
+	b := p.builds[id]
+	if b == nil || b.users == 0 {
+		return
+	}
+	p.discard(id, b, changedStore)
+	if !b.finished() {
+		if p.parted == nil {
+			p.parted = make(map[*build]bool)
+		}
+		p.parted[b] = true
 	}
 }
 
@@ -228,18 +240,32 @@ func (b *build) rest() {
 	}
 }
 
-// close gives up everything that no session has dropped.
-func (p *pool) close() {
+// close gives up everything that no session has dropped, and returns when no build
+// runs, or with ctx's error before that.
+func (p *pool) close(ctx context.Context) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	running := slices.Collect(maps.Keys(p.parted))
 	for id, b := range p.builds {
 		b.rest()
-		b.cancel(errAborted)
 		if b.finished() {
 			delete(p.builds, id)
+			continue
 		}
+		running = append(running, b)
 	}
 	clear(p.gone)
+	p.mu.Unlock()
+	for _, b := range running {
+		b.cancel(errAborted)
+	}
+	for _, b := range running {
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // leave ends a caller's wait. The last one to leave a build that still runs

@@ -243,9 +243,34 @@ func TestPoolDropsWhatIsIdle(t *testing.T) { // R-HARN-13
 			t.Errorf("drop of an idle harness: %v, %d remains", err, len(p.gone))
 		}
 		take(built)
-		p.close()
-		if len(p.builds)+len(p.gone) != 0 {
-			t.Error("a closed pool keeps harnesses")
+		if err := p.close(t.Context()); err != nil || len(p.builds)+len(p.gone) != 0 {
+			t.Errorf("a closed pool keeps harnesses (%v)", err)
+		}
+	})
+}
+
+// A build that is no thread's any more still ends before the pool has closed.
+func TestPoolWaitsForAPartedBuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		c := &counter{stuck: 3 * time.Second}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { // ends with ctx
+			if _, err := p.get(ctx, "a", sigA, c.open); !errors.Is(err, context.Canceled) {
+				t.Errorf("get: %v, want %v", err, context.Canceled)
+			}
+		}()
+		synctest.Wait()
+		p.part("a")
+		cancel()
+		start := time.Now()
+		short, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if err := p.close(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("close after a second: %v, want %v", err, context.DeadlineExceeded)
+		}
+		if err := p.close(t.Context()); err != nil || time.Since(start) != 3*time.Second || len(p.parted) != 0 {
+			t.Errorf("closed after %v (%v), %d builds left; want the end of the build after 3s", time.Since(start), err, len(p.parted))
 		}
 	})
 }
