@@ -8,6 +8,7 @@ import (
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
+	v1 "github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -159,11 +160,6 @@ type titled struct {
 	Title string `json:"title"` // as it is stored
 }
 
-type infoUpdate struct {
-	Update string `json:"sessionUpdate"`
-	Title  string `json:"title"`
-}
-
 // setTitle is session/set_title. The session need not be open.
 func (c *conn) setTitle(ctx context.Context, r *wire.Request, a admission) (any, error) {
 	id, b, err := c.stored(ctx, r)
@@ -182,7 +178,7 @@ func (c *conn) setTitle(ctx context.Context, r *wire.Request, a admission) (any,
 		return nil, storedFailure(id, err)
 	}
 	if s := a.s; s != nil && s.h != nil {
-		r.After(func() { s.update(infoUpdate{"session_info_update", title}) })
+		r.After(func() { s.update(v1.Title{Update: "session_info_update", Title: title}) })
 	}
 	return titled{title}, nil
 }

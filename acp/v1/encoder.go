@@ -113,7 +113,7 @@ func (t *Turn) Emit(ev event.Event) error {
 	case event.Output:
 		return e.output(ev)
 	case event.Title:
-		return e.update(infoUpdate{"session_info_update", ev.Text, ev.Updated.UTC().Format(time.RFC3339)})
+		return e.update(Title{"session_info_update", ev.Text, ev.Updated.UTC().Format(time.RFC3339)})
 	case event.Usage:
 		return e.update(usageUpdate{"usage_update", max(0, ev.Used), max(0, ev.Size)})
 	case event.Notice:

@@ -31,10 +31,11 @@ type usageUpdate struct {
 	Size int    `json:"size"` // 0 where the window is unknown: the field is required
 }
 
-type infoUpdate struct {
-	Kind    string `json:"sessionUpdate"`
+// A Title is the update session_info_update. A time that is absent stays as it was.
+type Title struct {
+	Update  string `json:"sessionUpdate"`
 	Title   string `json:"title"`
-	Updated string `json:"updatedAt"` // RFC 3339
+	Updated string `json:"updatedAt,omitempty"` // RFC 3339
 }
 
 type noticeUpdate struct {
