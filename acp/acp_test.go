@@ -161,7 +161,7 @@ var models = []model.Descriptor{
 	{Kind: "script", Provider: "script", ID: "two", Window: 1000},
 }
 
-func (s settings) Freeze(_ context.Context, _ string, c harness.Choice) (harness.Snapshot, error) {
+func (s settings) Freeze(_ context.Context, _ harness.Place, c harness.Choice) (harness.Snapshot, error) {
 	for _, m := range models {
 		if m.Ref() == c.Model {
 			return harness.Snapshot{Model: m, Open: s.open}, nil
@@ -169,6 +169,10 @@ func (s settings) Freeze(_ context.Context, _ string, c harness.Choice) (harness
 	}
 	return harness.Snapshot{}, &model.Error{Kind: model.Unavailable, Message: "no such model"}
 }
+
+func (s settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) { return nil, nil }
+
+func (s settings) Watch(harness.Place, func()) func() { return func() {} }
 
 func (s settings) Models(context.Context) ([]model.Descriptor, error) { return models, nil }
 

@@ -10,10 +10,15 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/ask"
+	"github.com/lorimer-dev/lorimer/tools/budget"
+	"github.com/lorimer-dev/lorimer/tools/doc"
+	"github.com/lorimer-dev/lorimer/tools/skill"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
@@ -105,20 +110,50 @@ type UserError interface {
 // Settings reads what a send depends on.
 type Settings interface {
 	// Freeze reads everything once, for the send that is starting in a session
-	// whose working directory is dir (R-HARN-06, R-TOOLS-03).
-	Freeze(ctx context.Context, dir string, c Choice) (Snapshot, error)
+	// at p (R-HARN-06, R-TOOLS-03). A project or a workspace that p names and
+	// that is not there is a [*MissingError].
+	Freeze(ctx context.Context, p Place, c Choice) (Snapshot, error)
+	// Skills returns the enabled skills of a session at p, by name. What is
+	// wrong with others it tells elsewhere.
+	Skills(ctx context.Context, p Place) ([]prompt.Skill, error)
+	// Watch calls changed soon after what Skills would say may have changed,
+	// until stop is called, which waits for it.
+	Watch(p Place, changed func()) (stop func())
 	// Models lists the models to choose from. It must not reach the network.
 	Models(ctx context.Context) ([]model.Descriptor, error)
 	// Default returns the options of a new session.
 	Default(ctx context.Context) (Choice, error)
 }
 
+// A Place is where a session is at work, and what its client said of it.
+type Place struct {
+	Session   string
+	Dir       string         // working directory, absolute
+	Project   string         // id or name; "" is that of the directory
+	Workspace string         // id of a workspace of documents; "" is none
+	Locale    string         // "" is that of the configuration
+	Persona   *string        // template in place of the configured one; nil keeps that
+	Skills    []prompt.Skill // of the client, for this session
+}
+
+// A MissingError tells that a session names something that is not there.
+type MissingError struct {
+	What string // project or workspace
+	ID   string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("there is no %s %.100q; \"lorimer %s list\" shows those that there are", e.What, e.ID, e.What)
+}
+
 // A Choice is the options of a session, as their values on the wire (R-ACP-18).
 type Choice struct {
-	Model    string       // PROVIDER/MODEL
-	Mode     approve.Mode // ask, accept-edits, auto, read-only
-	Tools    string       // on, auto, off
-	Thinking model.Effort // "" is the provider's default
+	Model     string           // PROVIDER/MODEL
+	Mode      approve.Mode     // ask, accept-edits, auto, read-only
+	Tools     string           // on, auto, off
+	Thinking  model.Effort     // "" is the provider's default
+	Citations prompt.Citations // registry, linked
+	Voice     string           // on, off
 }
 
 // A Snapshot is what Settings read for one send.
@@ -127,25 +162,30 @@ type Snapshot struct {
 	Mode    approve.Mode                                      // a stricter one than chosen, where the directory demands it; "" is the chosen one
 	Open    func(ctx context.Context) (model.Streamer, error) // sets the model up, without repeats; called when a harness is built
 	Notices []string                                          // each told to the user once per session, such as how the model was found
-	Prompt  prompt.Facts                                      // what the configuration adds to the prompt
+	Prompt  prompt.Facts                                      // what the configuration, the project and the workspace add to the prompt
 	Zone    *time.Location
+	Inline  int // bytes of an attached text that are given in full; a longer one is read by its key (C-32)
+	// SkillFile returns the text of a file that belongs to one of the skills of
+	// Prompt. Its error is for the model.
+	SkillFile func(skill, file string) (string, error)
 }
 
 // Options set an [Engine] up. Threads, Settings, Prompts and Tools are needed.
 type Options struct {
-	Threads  Threads
-	Settings Settings
-	Prompts  *prompt.Registry
-	Tools    func(Scope) []tools.Tool // the tools of one turn, built anew for it
-	Approve  approve.Options          // what the rules of every session protect; its directories are the session's
-	Shell    prompt.Environment       // what the model is told of the shell and its limits; its directories are the session's
-	Log      zerolog.Logger
-	Now      func() time.Time // default time.Now; called once per send
-	MaxSteps int              // model requests in a turn; default 50 (R-HARN-23)
-	Parallel int              // tools that run at once; default 4 (R-TOOLS-07)
-	Waiting  int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
-	Idle     time.Duration    // after which a harness that nobody uses is dropped; default 30 min, negative never (R-HARN-13)
-	Trace    func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
+	Threads   Threads
+	Settings  Settings
+	Documents place.Documents // what is attached is kept in them
+	Prompts   *prompt.Registry
+	Tools     func(Scope) []tools.Tool // the tools of one turn, built anew for it
+	Approve   approve.Options          // what the rules of every session protect; its directories are the session's
+	Shell     prompt.Environment       // what the model is told of the shell and its limits; its directories are the session's
+	Log       zerolog.Logger
+	Now       func() time.Time // default time.Now; called once per send
+	MaxSteps  int              // model requests in a turn; default 50 (R-HARN-23)
+	Parallel  int              // tools that run at once; default 4 (R-TOOLS-07)
+	Waiting   int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
+	Idle      time.Duration    // after which a harness that nobody uses is dropped; default 30 min, negative never (R-HARN-13)
+	Trace     func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
 }
 
 // A Scope is what the tools of one turn work with.
@@ -156,7 +196,10 @@ type Scope struct {
 	Seen    *workspace.Seen
 	Scratch string // of the session
 	Model   model.Descriptor
-	Key     string // what the turn may spend is counted under it: message id#revision (R-HARN-26)
+	Asker   ask.Asker    // nil is nobody to ask
+	Skills  skill.Source // never nil
+	Bodies  doc.Source   // what the attachments of the session stand for; never nil
+	Key     string       // what the turn may spend is counted under it: message id#revision (R-HARN-26)
 }
 
 // A Spec describes a session to open.
@@ -169,6 +212,9 @@ type Spec struct {
 	Client   prompt.Client
 	Sets     []tools.Set // tools of servers, in order
 	Notices  []string    // told to the user once, in the first turn
+	Place    Place       // what the client says of the session; its Session and Dir are set by the engine
+	Asker    ask.Asker   // nil is nobody to ask
+	Changed  func()      // called when Commands may say something else, from a goroutine that has ended when Close returns; nil is nobody
 	Choice   *Choice     // nil is the default of the settings; what a stored thread has chosen comes before it
 }
 
@@ -206,4 +252,5 @@ type TurnTrace struct {
 	Harness   string   // built, reused or rebuilt
 	Changed   []string // names of the inputs that differ, for a rebuild (R-HARN-11)
 	Signature string
+	Intent    budget.Intent // what the message asks for by its slash tokens (R-WEB-03)
 }

@@ -161,7 +161,7 @@ type settings struct {
 	reads   atomic.Int32
 }
 
-func (s *settings) Freeze(_ context.Context, _ string, c harness.Choice) (harness.Snapshot, error) {
+func (s *settings) Freeze(_ context.Context, _ harness.Place, c harness.Choice) (harness.Snapshot, error) {
 	s.reads.Add(1)
 	d := s.model
 	for _, m := range s.more {
@@ -171,6 +171,10 @@ func (s *settings) Freeze(_ context.Context, _ string, c harness.Choice) (harnes
 	}
 	return harness.Snapshot{Model: d, Open: s.open, Prompt: s.facts, Notices: s.notices, Zone: time.UTC}, s.err
 }
+
+func (s *settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) { return nil, nil }
+
+func (s *settings) Watch(harness.Place, func()) func() { return func() {} }
 
 func (s *settings) Models(context.Context) ([]model.Descriptor, error) {
 	return append([]model.Descriptor{s.model}, s.more...), nil

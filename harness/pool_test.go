@@ -90,7 +90,7 @@ func TestPoolRebuildsOnDrift(t *testing.T) { // R-HARN-04, R-HARN-11
 	if diff := cmp.Diff([]string{built, reused, rebuilt, rebuilt}, got); diff != "" {
 		t.Errorf("what became of the harness (-want +got):\n%s", diff)
 	}
-	names := []string{"model", "stable"}
+	names := []string{"model", "stablePrompt"}
 	if diff := cmp.Diff([][]string{nil, nil, names, names}, changed); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
@@ -233,7 +233,7 @@ func TestPoolDropsWhatIsIdle(t *testing.T) { // R-HARN-13
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		l, err := p.get(t.Context(), "a", sigB, c.open)
-		if names := []string{"model", "stable", changedIdle}; err != nil || !cmp.Equal(names, l.changed) {
+		if names := []string{"model", "stablePrompt", changedIdle}; err != nil || !cmp.Equal(names, l.changed) {
 			t.Errorf("changed = %v (%v), want %v", l.changed, err, names)
 		}
 		p.release(l)

@@ -28,6 +28,13 @@ type Session struct {
 	idle   chan struct{} // closed when the session is and the queue has emptied
 }
 
+// place is where the session is at work.
+func (s *Session) place() Place {
+	p := s.spec.Place
+	p.Session, p.Dir = s.id, s.spec.FS.Dir()
+	return p
+}
+
 // ID returns the id of the session and of its thread.
 func (s *Session) ID() string { return s.id }
 

@@ -40,8 +40,8 @@ const (
 
 func (f field) String() string {
 	return [...]string{
-		"kind", "provider", "model", "base_url", "key", "reasoning", "thinking", "window", "images", "tools",
-		"citations", "stable", "revision",
+		"kind", "provider", "model", "baseUrl", "key", "reasoning", "thinking", "window", "images", "tools",
+		"citations", "stablePrompt", "revision",
 	}[f]
 }
 

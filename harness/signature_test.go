@@ -35,7 +35,7 @@ func TestSignatureInputs(t *testing.T) { // R-HARN-02
 		{"kind", func(in *harness.Inputs) { in.Model.Kind = "x" }, []string{"kind"}},
 		{"provider", func(in *harness.Inputs) { in.Model.Provider = "x" }, []string{"provider"}},
 		{"model", func(in *harness.Inputs) { in.Model.ID = "x" }, []string{"model"}},
-		{"address", func(in *harness.Inputs) { in.Model.BaseURL = "x" }, []string{"base_url"}},
+		{"address", func(in *harness.Inputs) { in.Model.BaseURL = "x" }, []string{"baseUrl"}},
 		{"key", func(in *harness.Inputs) { in.Model.KeyDigest = "x" }, []string{"key"}},
 		{"thinking level", func(in *harness.Inputs) { in.Effort = model.EffortHigh }, []string{"thinking"}},
 		{"thinking off", func(in *harness.Inputs) { in.Effort = model.EffortOff }, []string{"reasoning", "thinking"}},
@@ -43,7 +43,7 @@ func TestSignatureInputs(t *testing.T) { // R-HARN-02
 		{"pictures", func(in *harness.Inputs) { in.Model.Images = false }, []string{"images"}},
 		{"tools", func(in *harness.Inputs) { in.Tools = false }, []string{"tools"}},
 		{"citations", func(in *harness.Inputs) { in.Citations = "linked" }, []string{"citations"}},
-		{"stable prompt", func(in *harness.Inputs) { in.Stable = "x" }, []string{"stable"}},
+		{"stable prompt", func(in *harness.Inputs) { in.Stable = "x" }, []string{"stablePrompt"}},
 		{"revision", func(in *harness.Inputs) { in.Revision = 1 }, []string{"revision"}},
 		{"display name", func(in *harness.Inputs) { in.Model.Name = "x" }, nil},
 		{"a character moves", func(in *harness.Inputs) { in.Model.Kind, in.Model.Provider = "kp", "" }, []string{"kind", "provider"}},
@@ -84,7 +84,7 @@ func TestSignaturePartsHideSecrets(t *testing.T) { // R-CMD-06
 				t.Errorf("part %s shows %q", p.Name, p.Value)
 			}
 		}
-		if p.Name == "base_url" && !strings.HasPrefix(p.Value, "https://host/v1 sha256:") {
+		if p.Name == "baseUrl" && !strings.HasPrefix(p.Value, "https://host/v1 sha256:") {
 			t.Errorf("base_url = %q, want the address and a digest", p.Value)
 		}
 	}
@@ -170,11 +170,11 @@ func TestWhatRebuilds(t *testing.T) { // R-HARN-04, R-HARN-07
 		},
 		{
 			"a server with guidance appears", func(_ *fixture, s *toolSet) { s.tools = []tools.Tool{guided} },
-			func(_ *fixture, s *toolSet) { s.tools = nil }, []string{"stable"},
+			func(_ *fixture, s *toolSet) { s.tools = nil }, []string{"stablePrompt"},
 		},
 		{
 			"a persona", func(f *fixture, _ *toolSet) { f.settings.facts.Persona = &persona },
-			func(f *fixture, _ *toolSet) { f.settings.facts.Persona = nil }, []string{"stable"},
+			func(f *fixture, _ *toolSet) { f.settings.facts.Persona = nil }, []string{"stablePrompt"},
 		},
 	}
 	for _, tt := range tests {

@@ -142,7 +142,7 @@ func (t *turn) freeze(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.snap, err = t.o.Settings.Freeze(ctx, t.s.spec.FS.Dir(), t.choice); err != nil {
+	if t.snap, err = t.o.Settings.Freeze(ctx, t.s.place(), t.choice); err != nil {
 		return err
 	}
 	if t.snap.Zone != nil {

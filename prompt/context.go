@@ -9,14 +9,18 @@ import (
 // provider must cope with that: an assembly of the empty context works
 // (R-PROMPT-60).
 type Context struct {
-	Scope  string       // key of the scope to assemble for; "" is no scope
-	Agent  any          // whoever asks, for providers that know it; needs a Scope
-	Model  string       // display name of the active model
-	Cwd    string       // working directory of the session, absolute
-	Tools  []ToolSchema // installed at the start of the send, in any order (R-PROMPT-24)
-	Known  []string     // further tool names that a tool order may list, such as withheld ones
-	Facts  Facts
-	Values Values // of other packages
+	Scope string       // key of the scope to assemble for; "" is no scope
+	Agent any          // whoever asks, for providers that know it; needs a Scope
+	Model string       // display name of the active model
+	Cwd   string       // working directory of the session, absolute
+	Tools []ToolSchema // installed at the start of the send, in any order (R-PROMPT-24)
+	Known []string     // further tool names that a tool order may list, such as withheld ones
+	// Servers are the MCP servers whose tools are among Tools, in the order of
+	// their prefixes.
+	Servers   []Server
+	Citations Citations
+	Facts     Facts
+	Values    Values // of other packages
 }
 
 // A ToolSchema is a tool as the model is told of it.
@@ -35,6 +39,22 @@ func (t ToolSchema) clone() ToolSchema {
 	return t
 }
 
+// A Server is an MCP server as the model is told of it.
+type Server struct {
+	Prefix string // that the names of its tools begin with
+	Tools  int    // how many of them are merged
+}
+
+// Citations is how an answer names its sources (R-CITE-20). Its values are those
+// of the session option "citations".
+type Citations string
+
+// The citation modes. The empty one is [CiteRegistry].
+const (
+	CiteRegistry Citations = "registry" // bare markers like [1] in the text
+	CiteLinked   Citations = "linked"   // numbered links, and a list of sources at the end
+)
+
 // A Client is the program at the other end of the connection, as it names
 // itself.
 type Client struct{ Name, Version string }
@@ -51,8 +71,17 @@ type Facts struct {
 	// Latitude and Longitude are degrees; a location has both or is told
 	// without them.
 	Latitude, Longitude *float64
-	Units               string // preferred units, time format and currency, in words
+	Units               string // preferred units, in words
+	Time                string // preferred time format, in words
+	Currency            string // preferred currency
 	Locale              string // language tag, as "de", "pt-BR" or "zh_TW"; "" is English
+	Integrations        Integrations
+
+	Project      *Project      // that the session belongs to; nil is none
+	Instructions []Instruction // of the workspace, from the outermost directory to the nearest
+	Workspace    *Workspace    // nil tells of none
+	Skills       []Skill       // the enabled ones, in any order
+	Profile      Profile       // of the active model
 
 	Extras []Extra // sections, variables and hooks that the configuration declares (R-CMD-10)
 }

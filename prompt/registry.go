@@ -71,6 +71,7 @@ type Hook func(c Context, a Assembly, next func(Assembly) (Assembly, error)) (As
 type Options struct {
 	Persona   string    // template of deployment:persona
 	ToolOrder *[]string // nil is the order of the names; an empty list is a mistake (R-PROMPT-20)
+	WebNotice string    // what the line begins with that tells the web calls that remain (R-WEB-14)
 }
 
 // A Registry holds the contributions to prompts. Its methods may be called from

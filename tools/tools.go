@@ -120,6 +120,13 @@ type Result struct {
 	Diffs     []Diff     // what was changed, shown instead of Text
 	Display   string     // what the client shows instead of Text; "" is Text
 	Raw       any        // for the client as rawOutput; nil is Text
+	Answers   []Answer   // what the user said to questions, in their order
+}
+
+// An Answer is what the user said to a question of the model.
+type Answer struct {
+	Question string   `json:"question"`
+	Chosen   []string `json:"chosen,omitempty"` // none is no response
 }
 
 // An Image is a picture for the model.

@@ -94,16 +94,16 @@ func TestRow034SignatureInputs(t *testing.T) {
 		change func(*house)
 		want   []string
 	}{
-		{"base URL", func(h *house) { h.BaseURL = there.OpenAI() }, []string{"base_url"}},
+		{"base URL", func(h *house) { h.BaseURL = there.OpenAI() }, []string{"baseUrl"}},
 		{"key", func(h *house) { h.KeyFile = "other" }, []string{"key"}},
-		{"persona", func(h *house) { h.More = "persona = \"You are terse.\"\n" }, []string{"stable"}},
-		{"name of the user", func(h *house) { h.More = "context.name = \"Ada\"\n" }, []string{"stable"}},
-		{"units", func(h *house) { h.More = "context.units = \"metric\"\n" }, []string{"stable"}},
-		{"locale", func(h *house) { h.More = "locale = \"tr\"\n" }, []string{"stable"}},
+		{"persona", func(h *house) { h.More = "persona = \"You are terse.\"\n" }, []string{"stablePrompt"}},
+		{"name of the user", func(h *house) { h.More = "context.name = \"Ada\"\n" }, []string{"stablePrompt"}},
+		{"units", func(h *house) { h.More = "context.units = \"metric\"\n" }, []string{"stablePrompt"}},
+		{"locale", func(h *house) { h.More = "locale = \"tr\"\n" }, []string{"stablePrompt"}},
 		{"section", func(h *house) {
 			h.More = "section = [{name = \"house\", order = 120, text = \"Rules of the house.\"}]\n"
 		},
-			[]string{"stable"}},
+			[]string{"stablePrompt"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -210,7 +210,7 @@ func TestC125RebuildKeepsResultsAndPictures(t *testing.T) {
 	if got, want := after.System, strings.Replace(before.System, "Rules of the house.", "Other rules of the house.", 1); got != want || got == before.System {
 		t.Errorf("the instructions (-want +got):\n%s", cmp.Diff(want, got))
 	}
-	if got := e.turns(s); got[3].Harness != "rebuilt" || !slices.Equal(got[3].Changed, []string{"stable"}) {
+	if got := e.turns(s); got[3].Harness != "rebuilt" || !slices.Equal(got[3].Changed, []string{"stablePrompt"}) {
 		t.Errorf("harness = %+v, want it rebuilt for the instructions", got[3])
 	}
 	requests := m.Requests()

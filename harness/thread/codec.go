@@ -38,7 +38,7 @@ func Encode(b Body) (kind string, data []byte, err error) {
 	case Withdrawn:
 		kind, wire = "withdrawn", wireWithdrawn{}
 	case Retried:
-		kind, wire = "retried", wireRetried(b)
+		kind, wire = "retried", wireRetried{b.User}
 	case Archived:
 		kind, wire = "archived", wireArchived(b)
 	case Options:

@@ -81,7 +81,7 @@ func (c *Conversation) Add(e Entry) {
 		}
 	case Retried:
 		c.retry()
-	case Created, Options, Title, Archived: // say nothing to the model
+	case Created, Bound, Options, Title, Archived: // say nothing to the model
 	}
 }
 

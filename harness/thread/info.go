@@ -17,6 +17,8 @@ type Info struct {
 	Mark     string // given by the store when the thread is made; tells it from any other that has had its name
 	Cwd      string
 	Roots    []string // further directories
+	Project  string   // that it was bound to; "" is that of its directory
+	Bound    string   // workspace of documents that it was bound to; "" is none
 	Title    string   // the last one given, else the beginning of the first message; "" before that
 	Named    bool     // the title is the user's
 	Options  map[string]string
@@ -44,6 +46,8 @@ func (i *Info) Add(e Entry) {
 		i.Created, i.Updated = e.Time, e.Time
 	case Moved:
 		i.Cwd, i.Roots = b.Cwd, b.Roots
+	case Bound:
+		i.Project, i.Bound = b.Project, b.Workspace
 	case User:
 		i.User, i.Updated, i.Retried = e.Seq, e.Time, 0
 		i.Messages++

@@ -38,6 +38,13 @@ type Moved struct {
 	Roots []string
 }
 
+// Bound tells that the session belongs to a project and to a workspace of
+// documents from here on; "" is the project of its directory, and no workspace.
+type Bound struct {
+	Project   string
+	Workspace string
+}
+
 // User is a message of the user: Blocks is what is displayed, Sent what the
 // model was sent for it, byte for byte, so that later requests repeat it
 // (R-PROMPT-33).
@@ -45,6 +52,15 @@ type User struct {
 	MessageID string
 	Blocks    []event.Block
 	Sent      []Part
+	Attached  []Attached // what its attachments can be read by
+}
+
+// An Attached is an attachment by its key.
+type Attached struct {
+	Key  string // resource:<id> or document:<id>
+	Name string
+	URI  string
+	Type string // media type; "" is unknown
 }
 
 // Assistant is one answer of the model, complete or, after a cancel, as far as
@@ -97,6 +113,8 @@ type Result struct {
 	IsError bool
 	Images  []tools.Image
 	Shown   event.ToolCall
+	Answers []tools.Answer // of the user, to questions of this call
+	Told    []string       // files of instructions that Text ends with, by their absolute paths
 }
 
 // Note is a message of the program to the model, such as a nudge. It is never
@@ -114,7 +132,9 @@ type Withdrawn struct{}
 // long as there is none, because the model failed or the process died, the answer
 // before holds. It also revives a message that was withdrawn.
 type Retried struct {
-	User int64 // Seq of the message of the user
+	User     int64      // Seq of the message of the user
+	Sent     []Part     // what the model is sent for that message from here on; nil is as before
+	Attached []Attached // with Sent
 }
 
 // Archived hides the thread from lists, or brings it back.
@@ -132,6 +152,7 @@ type Title struct {
 
 func (Created) isBody()   {}
 func (Moved) isBody()     {}
+func (Bound) isBody()     {}
 func (Retried) isBody()   {}
 func (Archived) isBody()  {}
 func (User) isBody()      {}

@@ -46,7 +46,7 @@ type wireRetried struct {
 	User int64 `json:"user"`
 }
 
-func (w wireRetried) body() (Body, error) { return Retried(w), nil }
+func (w wireRetried) body() (Body, error) { return Retried{User: w.User}, nil }
 
 type wireArchived struct {
 	On bool `json:"on"`

@@ -20,6 +20,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/offline"
 	"github.com/lorimer-dev/lorimer/harness/model/openai"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
+	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
@@ -43,12 +44,12 @@ func faulty(err error) error {
 
 // Freeze reads the configuration, with what the directory's own file demands,
 // and describes the chosen model.
-func (s *settings) Freeze(ctx context.Context, dir string, c harness.Choice) (harness.Snapshot, error) {
+func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {
 	cfg, err := s.read()
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
-	mode, notices, err := s.a.tighten(cfg, dir, c.Mode)
+	mode, notices, err := s.a.tighten(cfg, p.Dir, c.Mode)
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
@@ -65,6 +66,12 @@ func (s *settings) Freeze(ctx context.Context, dir string, c harness.Choice) (ha
 		Zone:    cfg.Run.Zone,
 	}, nil
 }
+
+// Skills returns the enabled skills of a session.
+func (s *settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) { return nil, nil }
+
+// Watch watches the folders of skills.
+func (s *settings) Watch(harness.Place, func()) (stop func()) { return func() {} }
 
 // tighten returns the mode that holds in a directory, whose own file may demand
 // a stricter one than the user chose, and what the user should know of that file.

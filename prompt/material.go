@@ -1,0 +1,72 @@
+package prompt
+
+// A Project is what a session's project says to the model (R-PROMPT-28).
+type Project struct {
+	Name         string
+	Instructions string // of the user, for every message; may be empty
+}
+
+// An Instruction is a file of instructions that a directory carries for agents,
+// such as AGENTS.md.
+type Instruction struct {
+	Path string // as the model is told it, relative to the working directory
+	Text string // with its imports in their places, within the limit of its reader
+}
+
+// A Workspace is what the model is told of the workspaces of documents: of the
+// one that the session is bound to, or of all that there are, never both
+// (R-PROMPT-55, R-PROMPT-56).
+type Workspace struct {
+	Bound    *Summary  // nil when the session is bound to none
+	Catalog  []Listing // the most recently changed first
+	Creation *Creation // whether another may be made; nil is unknown, which fails where the catalog is told
+}
+
+// A Summary tells of one workspace by identifiers and titles.
+type Summary struct {
+	ID          string
+	Title       string
+	Collections []Ref // the cited ones
+	Pinned      []Ref
+	Documents   int // in all
+}
+
+// A Ref names something without its content.
+type Ref struct{ ID, Title string }
+
+// A Listing is a workspace in the catalog.
+type Listing struct {
+	ID, Title, Description string
+	Documents              int
+}
+
+// A Creation says whether another workspace may be made.
+type Creation struct {
+	Allowed bool
+	Have    int
+	Limit   int // 0 is none
+}
+
+// A Skill is a way of working that the model reads when it needs it (R-PROMPT-40).
+type Skill struct {
+	Name        string // 1 to 64 of a–z, 0–9 and single hyphens between them
+	Description string // when to use it
+	Instruction string
+	Contract    bool // it settles the form of an output, so models without tools get all of it (R-PROMPT-42)
+}
+
+// Integrations is what the user has connected (R-PROMPT-27). The zero value is
+// ready.
+type Integrations struct {
+	GoogleOff    bool // connected, but switched off
+	MicrosoftOff bool
+	PromptsOff   bool // the user asked not to be asked again
+}
+
+// A Profile is what the configuration says of the active model. Its texts are
+// templates; an empty one adds nothing.
+type Profile struct {
+	Tools        string // section 120
+	LinkPreviews string // section 165
+	Style        string // the end of the last section
+}
