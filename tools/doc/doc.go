@@ -23,5 +23,10 @@ type Source interface {
 	Caution(ctx context.Context, key string) string
 }
 
-// NewReadContext returns the tool read-context (R-TOOLS-28).
-func NewReadContext(s Source) tools.Tool { return nil }
+// A Wrapper returns body between the tags of an element with attributes, which are
+// pairs of name and value, so that body cannot be taken for anything but data.
+type Wrapper func(tag, body string, attributes ...string) string
+
+// NewReadContext returns the tool read-context (R-TOOLS-28), whose entries are
+// wrapped by wrap.
+func NewReadContext(s Source, wrap Wrapper) tools.Tool { return nil }
