@@ -26,6 +26,8 @@ func Encode(b Body) (kind string, data []byte, err error) {
 		kind, wire = "created", wireCreated{text(b.Cwd), texts(b.Roots), text(b.Parent)}
 	case Moved:
 		kind, wire = "moved", wireMoved{text(b.Cwd), texts(b.Roots)}
+	case Bound:
+		kind, wire = "bound", wireBound{text(b.Project), text(b.Workspace)}
 	case User:
 		kind, wire = "user", newWireUser(b)
 	case Assistant:
@@ -38,7 +40,7 @@ func Encode(b Body) (kind string, data []byte, err error) {
 	case Withdrawn:
 		kind, wire = "withdrawn", wireWithdrawn{}
 	case Retried:
-		kind, wire = "retried", wireRetried{b.User}
+		kind, wire = "retried", wireRetried{b.User, newWireParts(b.Sent), newWireAttached(b.Attached)}
 	case Archived:
 		kind, wire = "archived", wireArchived(b)
 	case Options:
@@ -65,6 +67,8 @@ func Decode(kind string, data []byte) (Body, error) {
 		return decode[wireCreated](kind, data)
 	case "moved":
 		return decode[wireMoved](kind, data)
+	case "bound":
+		return decode[wireBound](kind, data)
 	case "user":
 		return decode[wireUser](kind, data)
 	case "assistant":
@@ -91,8 +95,8 @@ func Decode(kind string, data []byte) (Body, error) {
 // the microsecond.
 func EncodeInfo(i Info) ([]byte, error) {
 	w := wireInfo{
-		ID: text(i.ID), Mark: i.Mark, Cwd: text(i.Cwd), Roots: texts(i.Roots), Title: text(i.Title), Named: i.Named,
-		Options: textMap(i.Options), Created: i.Created.UnixMicro(), Updated: i.Updated.UnixMicro(),
+		ID: text(i.ID), Mark: i.Mark, Cwd: text(i.Cwd), Roots: texts(i.Roots), Project: text(i.Project), Bound: text(i.Bound),
+		Title: text(i.Title), Named: i.Named, Options: textMap(i.Options), Created: i.Created.UnixMicro(), Updated: i.Updated.UnixMicro(),
 		Archived: i.Archived, Parent: text(i.Parent), Last: i.Last, User: i.User, Messages: i.Messages, Revision: i.Revision, Retried: i.Retried,
 	}
 	for _, s := range i.Replaced {
@@ -108,8 +112,8 @@ func DecodeInfo(data []byte) (Info, error) {
 		return Info{}, fmt.Errorf("decoding what a list says of a thread: %w", err)
 	}
 	i := Info{
-		ID: string(w.ID), Mark: w.Mark, Cwd: string(w.Cwd), Roots: list(w.Roots), Title: string(w.Title), Named: w.Named,
-		Options: stringMap(w.Options), Created: time.UnixMicro(w.Created).UTC(), Updated: time.UnixMicro(w.Updated).UTC(),
+		ID: string(w.ID), Mark: w.Mark, Cwd: string(w.Cwd), Roots: list(w.Roots), Project: string(w.Project), Bound: string(w.Bound),
+		Title: string(w.Title), Named: w.Named, Options: stringMap(w.Options), Created: time.UnixMicro(w.Created).UTC(), Updated: time.UnixMicro(w.Updated).UTC(),
 		Archived: w.Archived, Parent: string(w.Parent), Last: w.Last, User: w.User, Messages: w.Messages, Revision: w.Revision, Retried: w.Retried,
 	}
 	for _, s := range w.Replaced {

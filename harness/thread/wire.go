@@ -32,6 +32,13 @@ type wireMoved struct {
 
 func (w wireMoved) body() (Body, error) { return Moved{string(w.Cwd), list(w.Roots)}, nil }
 
+type wireBound struct {
+	Project   text `json:"project,omitempty"`
+	Workspace text `json:"workspace,omitempty"`
+}
+
+func (w wireBound) body() (Body, error) { return Bound{string(w.Project), string(w.Workspace)}, nil }
+
 type wireNote struct {
 	Text text `json:"text,omitempty"`
 }
@@ -43,10 +50,15 @@ type wireWithdrawn struct{}
 func (wireWithdrawn) body() (Body, error) { return Withdrawn{}, nil }
 
 type wireRetried struct {
-	User int64 `json:"user"`
+	User     int64          `json:"user"`
+	Sent     []wirePart     `json:"sent,omitempty"`
+	Attached []wireAttached `json:"attached,omitempty"`
 }
 
-func (w wireRetried) body() (Body, error) { return Retried{User: w.User}, nil }
+func (w wireRetried) body() (Body, error) {
+	sent, err := readParts(w.Sent, nil)
+	return Retried{User: w.User, Sent: sent, Attached: readAttached(w.Attached)}, err
+}
 
 type wireArchived struct {
 	On bool `json:"on"`
@@ -68,9 +80,10 @@ type wireOptions struct {
 func (w wireOptions) body() (Body, error) { return Options{stringMap(w.Values)}, nil }
 
 type wireUser struct {
-	MessageID text        `json:"message_id,omitempty"`
-	Blocks    []wireBlock `json:"blocks,omitempty"`
-	Sent      []wirePart  `json:"sent,omitempty"`
+	MessageID text           `json:"message_id,omitempty"`
+	Blocks    []wireBlock    `json:"blocks,omitempty"`
+	Sent      []wirePart     `json:"sent,omitempty"`
+	Attached  []wireAttached `json:"attached,omitempty"`
 }
 
 type wireBlock struct {
@@ -82,7 +95,7 @@ type wireBlock struct {
 }
 
 func newWireUser(u User) wireUser {
-	w := wireUser{MessageID: text(u.MessageID), Sent: newWireParts(u.Sent)}
+	w := wireUser{MessageID: text(u.MessageID), Sent: newWireParts(u.Sent), Attached: newWireAttached(u.Attached)}
 	for _, b := range u.Blocks {
 		w.Blocks = append(w.Blocks, wireBlock{text(b.Text), text(b.MIME), b.Data, text(b.Name), text(b.URI)})
 	}
@@ -93,7 +106,7 @@ func newWireUser(u User) wireUser {
 }
 
 func (w wireUser) body() (Body, error) {
-	u := User{MessageID: string(w.MessageID)}
+	u := User{MessageID: string(w.MessageID), Attached: readAttached(w.Attached)}
 	for _, b := range w.Blocks {
 		u.Blocks = append(u.Blocks, event.Block{
 			Text: string(b.Text), MIME: string(b.MIME), Data: b.Data, Name: string(b.Name), URI: string(b.URI),
@@ -102,6 +115,29 @@ func (w wireUser) body() (Body, error) {
 	var err error
 	u.Sent, err = readParts(w.Sent, u.Blocks)
 	return u, err
+}
+
+type wireAttached struct {
+	Key  text `json:"key"`
+	Name text `json:"name,omitempty"`
+	URI  text `json:"uri,omitempty"`
+	Type text `json:"type,omitempty"`
+}
+
+func newWireAttached(as []Attached) []wireAttached {
+	var out []wireAttached
+	for _, a := range as {
+		out = append(out, wireAttached{text(a.Key), text(a.Name), text(a.URI), text(a.Type)})
+	}
+	return out
+}
+
+func readAttached(ws []wireAttached) []Attached {
+	var out []Attached
+	for _, w := range ws {
+		out = append(out, Attached{string(w.Key), string(w.Name), string(w.URI), string(w.Type)})
+	}
+	return out
 }
 
 type wireAssistant struct {
@@ -238,11 +274,18 @@ func readParts(ws []wirePart, blocks []event.Block) ([]Part, error) {
 }
 
 type wireResult struct {
-	CallID  text        `json:"call_id,omitempty"`
-	Text    text        `json:"text,omitempty"`
-	IsError bool        `json:"is_error,omitempty"`
-	Images  []wireImage `json:"images,omitempty"`
-	Shown   wireShown   `json:"shown,omitzero"`
+	CallID  text         `json:"call_id,omitempty"`
+	Text    text         `json:"text,omitempty"`
+	IsError bool         `json:"is_error,omitempty"`
+	Images  []wireImage  `json:"images,omitempty"`
+	Shown   wireShown    `json:"shown,omitzero"`
+	Answers []wireAnswer `json:"answers,omitempty"`
+	Told    []text       `json:"told,omitempty"`
+}
+
+type wireAnswer struct {
+	Question text   `json:"question"`
+	Chosen   []text `json:"chosen,omitempty"`
 }
 
 // A wireShown is the call as the client last saw it. Most of its texts are
@@ -275,7 +318,10 @@ type wireDiff struct {
 }
 
 func newWireResult(r Result) (wireResult, error) {
-	w := wireResult{CallID: text(r.CallID), Text: text(r.Text), IsError: r.IsError}
+	w := wireResult{CallID: text(r.CallID), Text: text(r.Text), IsError: r.IsError, Told: texts(r.Told)}
+	for _, a := range r.Answers {
+		w.Answers = append(w.Answers, wireAnswer{text(a.Question), texts(a.Chosen)})
+	}
 	for _, img := range r.Images {
 		w.Images = append(w.Images, wireImage{MIME: text(img.MIME), Data: img.Data})
 	}
@@ -299,7 +345,10 @@ func newWireResult(r Result) (wireResult, error) {
 }
 
 func (w wireResult) body() (Body, error) {
-	r := Result{CallID: string(w.CallID), Text: string(w.Text), IsError: w.IsError}
+	r := Result{CallID: string(w.CallID), Text: string(w.Text), IsError: w.IsError, Told: list(w.Told)}
+	for _, a := range w.Answers {
+		r.Answers = append(r.Answers, tools.Answer{Question: string(a.Question), Chosen: list(a.Chosen)})
+	}
 	for _, img := range w.Images {
 		r.Images = append(r.Images, tools.Image{MIME: string(img.MIME), Data: img.Data})
 	}
@@ -347,6 +396,8 @@ type wireInfo struct {
 	ID       text            `json:"id"`
 	Cwd      text            `json:"cwd,omitempty"`
 	Roots    []text          `json:"roots,omitempty"`
+	Project  text            `json:"project,omitempty"`
+	Bound    text            `json:"bound,omitempty"`
 	Mark     string          `json:"mark,omitempty"`
 	Title    text            `json:"title,omitempty"`
 	Named    bool            `json:"named,omitempty"`
