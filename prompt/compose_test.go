@@ -13,23 +13,12 @@ import (
 // TestCompose is R-PROMPT-30, R-PROMPT-32 and R-PROMPT-33.
 func TestCompose(t *testing.T) {
 	r := standard(t)
-	for i, name := range []string{"voice", "skills", "answers"} {
-		front := map[string]int{"skills": 10, "voice": 20, "answers": 30}[name]
-		k, err := prompt.NewNoteKind(name, prompt.Spot{Place: prompt.PlaceSystem, Rank: 10 * (i + 1)},
-			prompt.Spot{Place: prompt.PlaceFront, Rank: front})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Note(k); err != nil {
-			t.Fatal(err)
-		}
-	}
 	full := prompt.Send{
 		Parts:       prompt.Parts{Stable: "stable", Volatile: "date"},
 		Client:      prompt.Client{Name: "zed", Version: "1.2"},
 		Environment: &prompt.Environment{Cwd: "/w"},
-		Notes: []prompt.Note{{Kind: "answers", Text: "answers"}, {Kind: "skills", Text: "skill a"},
-			{Kind: "voice", Text: "voice"}, {Kind: "skills", Text: "skill b"}},
+		Notes: []prompt.Note{{Kind: prompt.AnswersKind, Text: "answers"}, {Kind: prompt.SkillKind, Text: "skill a"},
+			{Kind: prompt.VoiceKind, Text: "voice"}, {Kind: prompt.SkillKind, Text: "skill b"}},
 	}
 	const around = "The user talks to you through zed 1.2.\n\n" +
 		"# Environment\n\n- Working directory: /w. Relative paths start here."
@@ -130,7 +119,7 @@ func TestNoteKinds(t *testing.T) {
 			t.Errorf("registered note: %v", err)
 		}
 	}
-	if want := []string{"date"}; !slices.Equal(names, want) {
+	if want := []string{"answers", "date", "skill", "voice"}; !slices.Equal(names, want) {
 		t.Errorf("kinds = %q, want %q", names, want)
 	}
 }

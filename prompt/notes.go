@@ -1,5 +1,7 @@
 package prompt
 
+import "strings"
+
 // The kinds of notes that [Standard] registers beside the date.
 const (
 	SkillKind   = "skill"
@@ -7,12 +9,27 @@ const (
 	AnswersKind = "answers"
 )
 
+// noteKinds are the kinds of [Standard] with their places (R-PROMPT-32,
+// R-PROMPT-33).
+func noteKinds() []NoteKind {
+	return []NoteKind{
+		{VoiceKind, Spot{PlaceSystem, 10}, Spot{PlaceFront, 20}},
+		{SkillKind, Spot{PlaceSystem, 20}, Spot{PlaceFront, 10}},
+		{AnswersKind, Spot{PlaceSystem, 30}, Spot{PlaceFront, 30}},
+	}
+}
+
 // SkillNote is the instruction of a skill that the user's message names
 // (R-PROMPT-32).
-func SkillNote(s Skill) Note { return Note{Kind: SkillKind, Text: s.Instruction} }
+func SkillNote(s Skill) Note {
+	return Note{SkillKind, fill("note-skill", map[string]string{
+		"name":        oneLine(s.Name),
+		"instruction": Wrap("skill", s.Instruction, "name", s.Name),
+	})}
+}
 
 // VoiceNote tells that the answer is read aloud (R-PROMPT-34).
-func VoiceNote() Note { return Note{Kind: VoiceKind} }
+func VoiceNote() Note { return Note{VoiceKind, text("note-voice")} }
 
 // An Answer is what the user said to a question of the model.
 type Answer struct {
@@ -22,4 +39,27 @@ type Answer struct {
 
 // AnswersNote repeats what the user has answered (R-PROMPT-35). Without answers it
 // is empty.
-func AnswersNote(answers []Answer) Note { return Note{Kind: AnswersKind} }
+func AnswersNote(answers []Answer) Note {
+	if len(answers) == 0 {
+		return Note{Kind: AnswersKind}
+	}
+	lines := []string{text("note-answers"), ""}
+	for _, a := range answers {
+		var chosen []string
+		for _, c := range a.Chosen {
+			if c = userLine(c); c != "" {
+				chosen = append(chosen, c)
+			}
+		}
+		line, values := "note-answers-none", map[string]string{"question": userLine(a.Question)}
+		if len(chosen) > 0 {
+			line, values["chosen"] = "note-answers-chosen", strings.Join(chosen, "; ")
+		}
+		lines = append(lines, fill(line, values))
+	}
+	return Note{AnswersKind, strings.Join(lines, "\n")}
+}
+
+// userLine returns a short text of a user as the model reads it: on one line, and
+// with nothing hidden.
+func userLine(s string) string { return Reveal(oneLine(s)) }

@@ -1,23 +1,124 @@
 package prompt
 
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // Reveal returns s with each character that does not show and could carry a
 // message past the reader, such as a zero width space, a change of writing
 // direction or a tag, written as its code point, like <U+200B>. What belongs to
 // visible writing stays, such as the joiner inside an emoji.
 func Reveal(s string) string {
-	return s
+	var b strings.Builder
+	done := 0
+	for at, r := range concealed(s) {
+		b.WriteString(s[done:at])
+		fmt.Fprintf(&b, "<%U>", r)
+		done = at + utf8.RuneLen(r)
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
 }
 
-// Hidden describes the characters that Reveal would write out, for one line like
-// "U+200B (2), U+E0041"; "" when there are none.
+// hiddenKinds bounds how many different characters Hidden names.
+const hiddenKinds = 8
+
+// Hidden describes the characters that Reveal would write out, in the order in
+// which they first occur, for one line like "U+200B (2), U+E0041"; "" when there
+// are none.
 func Hidden(s string) string {
-	return ""
+	counts := map[rune]int{}
+	var order []rune
+	for _, r := range concealed(s) {
+		if counts[r] == 0 {
+			order = append(order, r)
+		}
+		counts[r]++
+	}
+	var names []string
+	for _, r := range order[:min(len(order), hiddenKinds)] {
+		name := fmt.Sprintf("%U", r)
+		if n := counts[r]; n > 1 {
+			name += fmt.Sprintf(" (%d)", n)
+		}
+		names = append(names, name)
+	}
+	if more := len(order) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d others", more))
+	}
+	return strings.Join(names, ", ")
 }
 
-// Wrap returns body between the tags of an element, whose attributes are pairs of
-// name and value, so that the model can tell where data begins and ends. What in
-// body could be taken for its closing tag is broken, and hidden characters are
-// revealed.
-func Wrap(tag, body string, attributes ...string) string {
-	return body
+// concealed yields the hidden characters of s with their places.
+func concealed(s string) func(yield func(int, rune) bool) {
+	return func(yield func(int, rune) bool) {
+		var before rune // the last character if it stays, else 0
+		for at, r := range s {
+			if ' ' <= r && r < 0x7f || !hides(r) || belongs(before, r, s[at+utf8.RuneLen(r):]) {
+				before = r
+				continue
+			}
+			before = 0
+			if !yield(at, r) {
+				return
+			}
+		}
+	}
+}
+
+// hides reports whether r is of a kind that does not show: controls, changes of
+// direction, joiners, selectors, tags and fillers.
+func hides(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == utf8.RuneError:
+		return false
+	case r <= unicode.MaxLatin1:
+		return unicode.IsControl(r) || r == 0xad
+	case 0xe0000 <= r && r <= 0xe0fff: // tags, selectors, and what is kept free for more of them
+		return true
+	}
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// belongs reports whether r, which does not show, is part of visible writing
+// after before, a character that stays, and with the text behind it.
+func belongs(before, r rune, behind string) bool {
+	next, _ := utf8.DecodeRuneInString(behind)
+	switch {
+	case r == '\r':
+		return next == '\n'
+	case r == 0x200c || r == 0x200d:
+		if cursive(before) {
+			return unicode.IsMark(before) || cursive(next)
+		}
+		return r == 0x200d && pictures(before) && pictures(next) && !hides(next)
+	case 0xfe00 <= r && r <= 0xfe0f:
+		return before > unicode.MaxASCII && unicode.IsGraphic(before) && !unicode.IsSpace(before) && !hides(before) ||
+			'0' <= before && before <= '9' || before == '#' || before == '*'
+	case 0x180b <= r && r <= 0x180d || r == 0x180f:
+		return unicode.Is(unicode.Mongolian, before) && unicode.IsLetter(before)
+	}
+	return false
+}
+
+// cursive reports whether r is a letter or a mark of a script that needs joiners
+// to be spelled.
+func cursive(r rune) bool {
+	return r >= 0x600 && (unicode.IsLetter(r) || unicode.IsMark(r)) && !hides(r) &&
+		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic,
+			unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
+			unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Tibetan, unicode.Myanmar,
+			unicode.Khmer, unicode.Balinese, unicode.Javanese)
+}
+
+// pictures reports whether r can be part of an emoji that joiners make.
+func pictures(r rune) bool {
+	return 0x1f000 <= r && r <= 0x1faff || 0x2190 <= r && r <= 0x21ff || r == 0xfe0f || r > unicode.MaxASCII && unicode.Is(unicode.So, r)
 }

@@ -23,6 +23,11 @@ func Standard(o Options) (*Registry, error) {
 			return nil, err
 		}
 	}
+	for _, k := range noteKinds() {
+		if err := r.Note(k); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 

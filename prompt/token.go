@@ -1,8 +1,30 @@
 package prompt
 
+import (
+	"slices"
+	"strings"
+)
+
 // Tokens returns the names in the slash tokens of a message, in the order in which
-// they first occur, each once: a slash, then letters, digits, underscores or
-// hyphens, between white space or the ends of the text (R-PROMPT-44).
+// they first occur, each once: a slash, then letters and digits of ASCII,
+// underscores or hyphens, between white space or the ends of the text
+// (R-PROMPT-44).
 func Tokens(text string) []string {
-	return nil
+	var names []string
+	for word := range strings.FieldsSeq(text) {
+		name, slashed := strings.CutPrefix(word, "/")
+		if slashed && isSlug(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func isSlug(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
 }
