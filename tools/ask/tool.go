@@ -1,0 +1,185 @@
+package ask
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// What the model reads: the description, and what it is told beside the answers.
+var (
+	//go:embed ask_user.md
+	description string
+	//go:embed ask_user.json
+	inputSchema []byte
+	//go:embed unasked.md
+	unasked string
+	//go:embed unanswered.md
+	unanswered string
+)
+
+// Marks in what the model reads.
+const (
+	noResponse = "(no response)"
+	cutMark    = " [cut]"
+)
+
+const maxOption = 200 // characters of an option, as the schema has it
+
+type input struct {
+	Questions []struct {
+		Question string   `json:"question"`
+		Options  []string `json:"options"`
+		Multiple bool     `json:"multiple"`
+	} `json:"questions"`
+}
+
+// questions returns what is asked, in a form in which all of it shows. The error
+// is for the model.
+func (in input) questions() ([]Question, error) {
+	var list []Question
+	for i, x := range in.Questions {
+		q := Question{Text: tools.Visible(strings.TrimSpace(x.Question))}
+		if q.Text == "" {
+			return nil, tools.Publicf("question %d is empty; write what the user should decide", i+1)
+		}
+		for _, o := range x.Options {
+			o = tools.Line(strings.Join(strings.Fields(o), " "), maxOption)
+			switch {
+			case o == "":
+				return nil, tools.Publicf("an option of question %d is empty; leave it out", i+1)
+			case slices.Contains(q.Options, o):
+				return nil, tools.Publicf("question %d has the option %q twice; give each once", i+1, o)
+			}
+			q.Options = append(q.Options, o)
+		}
+		q.Multiple = x.Multiple && len(q.Options) > 0
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// A tool is ask_user.
+type tool struct {
+	asker Asker
+	free  chan struct{} // holds a token while no question is open
+}
+
+// New returns the tool ask_user (M-11). A nil asker cannot ask. The user has one
+// form at a time, however many calls there are.
+func New(a Asker) tools.Tool {
+	t := &tool{asker: a, free: make(chan struct{}, 1)}
+	t.free <- struct{}{}
+	return tools.Define(tools.Info{
+		Name:        "ask_user",
+		Description: description,
+		Schema:      inputSchema,
+		Verb:        "asking you",
+		Kind:        tools.KindOther,
+		Effect:      tools.Reads,
+	}, t.plan, t.run)
+}
+
+func (t *tool) plan(_ context.Context, in input) (tools.Plan, error) {
+	qs, err := in.questions()
+	if err != nil {
+		return tools.Plan{}, err
+	}
+	return tools.Plan{Title: tools.Line("Asking: "+qs[0].Text, tools.MaxTitle), Effect: tools.Reads}, nil
+}
+
+func (t *tool) run(ctx context.Context, in input, call tools.Call) (tools.Result, error) {
+	qs, err := in.questions()
+	if err != nil {
+		return tools.Failf("%s", tools.ErrorText(err)), nil
+	}
+	reply, err := t.ask(ctx, call.ID, qs)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	if !reply.Asked {
+		return tools.Result{Text: strings.TrimSpace(unasked)}, nil
+	}
+	return result(qs, reply.Answers), nil
+}
+
+// ask asks when no other form is open.
+func (t *tool) ask(ctx context.Context, callID string, qs []Question) (Reply, error) {
+	if t.asker == nil {
+		return Reply{}, nil
+	}
+	select {
+	case <-t.free:
+		defer func() { t.free <- struct{}{} }()
+	case <-ctx.Done():
+		return Reply{}, ctx.Err()
+	}
+	reply, err := t.asker.Ask(ctx, callID, qs)
+	if err != nil {
+		return Reply{}, fmt.Errorf("asking the user: %w", err)
+	}
+	return reply, nil
+}
+
+// result states the questions and what was answered to each.
+func result(qs []Question, given [][]string) tools.Result {
+	var r tools.Result
+	var text strings.Builder
+	open := false
+	for i, q := range qs {
+		a := tools.Answer{Question: q.Text}
+		if i < len(given) {
+			a.Chosen = q.accept(given[i])
+		}
+		r.Answers = append(r.Answers, a)
+		fmt.Fprintf(&text, "%s\n", q.Text)
+		for _, c := range a.Chosen {
+			fmt.Fprintf(&text, "- %s\n", strings.ReplaceAll(c, "\n", "\n  "))
+		}
+		if len(a.Chosen) == 0 {
+			open = true
+			fmt.Fprintf(&text, "- %s\n", noResponse)
+		}
+	}
+	if open {
+		text.WriteString("\n" + unanswered)
+	}
+	r.Text = strings.TrimSpace(text.String())
+	r.Raw = r.Answers
+	return r
+}
+
+// accept returns what of an answer holds: options that were offered, in their
+// order and each once, one of them if no more were asked for; or a text that says
+// something, as it was written but no longer than [MaxText]. None is no response.
+func (q Question) accept(given []string) []string {
+	if len(q.Options) == 0 {
+		text := strings.TrimSpace(strings.Join(given, "\n"))
+		if text == "" {
+			return nil
+		}
+		return []string{shorten(text)}
+	}
+	var chosen []string
+	for _, o := range q.Options {
+		if slices.Contains(given, o) {
+			chosen = append(chosen, o)
+		}
+	}
+	if !q.Multiple && (len(given) != 1 || len(chosen) != 1) {
+		return nil
+	}
+	return chosen
+}
+
+func shorten(text string) string {
+	if utf8.RuneCountInString(text) <= MaxText {
+		return text
+	}
+	return string([]rune(text)[:MaxText]) + cutMark
+}
