@@ -166,15 +166,24 @@ type Snapshot struct {
 	Zone    *time.Location
 	Inline  int // bytes of an attached text that are given in full; a longer one is read by its key (C-32)
 	// SkillFile returns the text of a file that belongs to one of the skills of
-	// Prompt. Its error is for the model.
+	// Prompt. Its error is for the model. Nil has none.
 	SkillFile func(skill, file string) (string, error)
+	// NoNested keeps the files of instructions in folders below the working
+	// directory from the model; those of Prompt are all.
+	NoNested bool
+}
+
+// Documents keeps what is attached, and knows what a workspace of documents holds.
+type Documents interface {
+	place.Documents
+	Items(ctx context.Context, workspace string) ([]place.Item, error) // or place.ErrNone
 }
 
 // Options set an [Engine] up. Threads, Settings, Prompts and Tools are needed.
 type Options struct {
 	Threads   Threads
 	Settings  Settings
-	Documents place.Documents // what is attached is kept in them
+	Documents Documents // nil keeps none: what is attached is then given in full
 	Prompts   *prompt.Registry
 	Tools     func(Scope) []tools.Tool // the tools of one turn, built anew for it
 	Approve   approve.Options          // what the rules of every session protect; its directories are the session's
@@ -214,7 +223,7 @@ type Spec struct {
 	Notices  []string    // told to the user once, in the first turn
 	Place    Place       // what the client says of the session; its Session and Dir are set by the engine
 	Asker    ask.Asker   // nil is nobody to ask
-	Changed  func()      // called when Commands may say something else, from a goroutine that has ended when Close returns; nil is nobody
+	Changed  func()      // called when Commands says something else, maybe before Open returns, from a goroutine that has ended when Close returns; nil is nobody
 	Choice   *Choice     // nil is the default of the settings; what a stored thread has chosen comes before it
 }
 

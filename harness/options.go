@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,15 +9,18 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 )
 
 // The ids of the options of a session (R-ACP-18).
 const (
-	OptionModel    = "model"
-	OptionMode     = "mode"
-	OptionTools    = "tools"
-	OptionThinking = "thinking"
+	OptionModel     = "model"
+	OptionMode      = "mode"
+	OptionTools     = "tools"
+	OptionThinking  = "thinking"
+	OptionCitations = "citations"
+	OptionVoice     = "voice"
 )
 
 // The values of the option "tools".
@@ -24,6 +28,12 @@ const (
 	ToolsOn   = "on"
 	ToolsAuto = "auto" // a rule decides for each message; without one it is on
 	ToolsOff  = "off"
+)
+
+// The values of the option "voice".
+const (
+	VoiceOn  = "on" // answers are read aloud
+	VoiceOff = "off"
 )
 
 // thinkingDefault is the value of the option for [model.EffortDefault].
@@ -48,19 +58,17 @@ type OptionValue struct {
 
 // complete returns c with the defaults in place of what is empty.
 func (c Choice) complete() Choice {
-	if c.Mode == "" {
-		c.Mode = approve.Ask
-	}
-	if c.Tools == "" {
-		c.Tools = ToolsOn
-	}
+	c.Mode = cmp.Or(c.Mode, approve.Ask)
+	c.Tools = cmp.Or(c.Tools, ToolsOn)
+	c.Citations = cmp.Or(c.Citations, prompt.CiteRegistry)
+	c.Voice = cmp.Or(c.Voice, VoiceOff)
 	return c
 }
 
 // check reports a value that no option has. Any model may be named: whether it
 // can be had shows when it is asked (C017).
 func (c Choice) check() error {
-	for _, o := range []Option{c.mode(), c.tools(), c.thinking()} {
+	for _, o := range []Option{c.mode(), c.tools(), c.thinking(), c.citations(), c.voice()} {
 		if !o.has(o.Current) {
 			return fmt.Errorf("%w: %s %q", ErrOption, o.ID, o.Current)
 		}
@@ -72,6 +80,7 @@ func (c Choice) check() error {
 func (c Choice) values() map[string]string {
 	return map[string]string{
 		OptionModel: c.Model, OptionMode: string(c.Mode), OptionTools: c.Tools, OptionThinking: c.thinking().Current,
+		OptionCitations: string(c.Citations), OptionVoice: c.Voice,
 	}
 }
 
@@ -96,6 +105,10 @@ func (c Choice) with(id, value string) Choice {
 		if value == thinkingDefault {
 			c.Thinking = model.EffortDefault
 		}
+	case OptionCitations:
+		c.Citations = prompt.Citations(value)
+	case OptionVoice:
+		c.Voice = value
 	}
 	return c
 }
@@ -107,7 +120,7 @@ func (c Choice) options(models []model.Descriptor) []Option {
 	if i := slices.IndexFunc(models, c.chose); i >= 0 && models[i].Thinks {
 		all = append(all, c.thinking())
 	}
-	return append(all, c.tools())
+	return append(all, c.tools(), c.citations(), c.voice())
 }
 
 func (c Choice) chose(d model.Descriptor) bool { return d.Ref() == c.Model }
@@ -148,6 +161,28 @@ func (c Choice) tools() Option {
 			{ToolsOn, "On", "The model uses tools as it sees fit"},
 			{ToolsAuto, "Auto", "Decided for each message"},
 			{ToolsOff, "Off", "The model only talks"},
+		},
+	}
+}
+
+func (c Choice) citations() Option {
+	return Option{
+		ID: OptionCitations, Name: "Citations", Current: string(c.Citations),
+		Description: "How an answer names its sources",
+		Values: []OptionValue{
+			{string(prompt.CiteRegistry), "Numbers", "Numbers in brackets, which the program resolves"},
+			{string(prompt.CiteLinked), "Links", "Numbered links, and a list of the sources at the end"},
+		},
+	}
+}
+
+func (c Choice) voice() Option {
+	return Option{
+		ID: OptionVoice, Name: "Voice", Current: c.Voice,
+		Description: "Whether answers are read aloud",
+		Values: []OptionValue{
+			{VoiceOn, "On", "Answers are short and without markup"},
+			{VoiceOff, "Off", "Answers are read on the screen"},
 		},
 	}
 }
