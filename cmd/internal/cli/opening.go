@@ -16,9 +16,10 @@ import (
 )
 
 // inSession runs f with a new session in the current directory, for a client of
-// the given name. The session ends with f.
-func inSession(ctx context.Context, a *app.App, client string, f func(*harness.Session) error) error {
+// the given name that says of it what at says. The session ends with f.
+func inSession(ctx context.Context, a *app.App, client string, at harness.Place, f func(*harness.Session) error) error {
 	return here(a, client, func(sp harness.Spec) error {
+		sp.Place = at
 		s, err := a.Engine().Open(ctx, sp)
 		if err != nil {
 			return err
@@ -29,9 +30,9 @@ func inSession(ctx context.Context, a *app.App, client string, f func(*harness.S
 
 // inThread is inSession for a stored thread, which goes on in the current
 // directory.
-func inThread(ctx context.Context, a *app.App, client, id string, f func(*harness.Session) error) error {
+func inThread(ctx context.Context, a *app.App, client, id string, at harness.Place, f func(*harness.Session) error) error {
 	return here(a, client, func(sp harness.Spec) error {
-		sp.ID = id
+		sp.ID, sp.Place = id, at
 		s, err := a.Engine().Load(ctx, sp)
 		if err != nil {
 			return absent(err, id)

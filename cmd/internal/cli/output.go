@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -30,13 +33,17 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atLeast refuses to do without an argument.
-func atLeast(name string) cobra.PositionalArgs {
+// atLeast refuses to do without an argument; more of the last may follow.
+func atLeast(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usagef("%s needs %s; try \"%s --help\"", cmd.CommandPath(), name, cmd.CommandPath())
-		}
-		return nil
+		return exactly(names...)(cmd, args[:min(len(args), len(names))])
+	}
+}
+
+// atMost refuses more arguments than the names given.
+func atMost(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return exactly(names[:min(len(args), len(names))]...)(cmd, args)
 	}
 }
 
@@ -67,6 +74,38 @@ func withJSON(c *cobra.Command) *cobra.Command {
 func (g *globals) json(cmd *cobra.Command) bool {
 	f := cmd.Flags().Lookup("json")
 	return f != nil && f.Value.String() == "true"
+}
+
+// all runs f for each of several things that the command line names. What goes wrong
+// with one of them is told, and the others are seen to all the same. With --json it
+// prints what report makes of those for which f worked.
+func (g *globals) all(ctx context.Context, cmd *cobra.Command, names []string, f func(name string) error, report func(done []string) any) error {
+	done := []string{}
+	var failed error
+	for _, name := range names {
+		switch err := f(name); {
+		case err == nil:
+			done = append(done, name)
+		case len(names) == 1 || ctx.Err() != nil:
+			return err
+		default:
+			fmt.Fprintf(g.process.Stderr, "lorimer: %v\n", err)
+			failed = &exitError{code: exitFailed} // it has been told
+		}
+	}
+	if g.json(cmd) {
+		return errors.Join(printJSON(cmd.OutOrStdout(), report(done)), failed)
+	}
+	return failed
+}
+
+// printMade prints the id of something that was made.
+func (g *globals) printMade(cmd *cobra.Command, what, id string) error {
+	if g.json(cmd) {
+		return printJSON(cmd.OutOrStdout(), map[string]any{what: id})
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), id)
+	return err
 }
 
 // printJSON writes v as indented JSON.

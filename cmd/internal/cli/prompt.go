@@ -14,8 +14,13 @@ import (
 )
 
 func newPrompt(g *globals) *cobra.Command {
-	part, session := "full", ""
-	render := withJSON(&cobra.Command{
+	return group("prompt", "Look at the prompt", newPromptRender(g), newPromptSignature(g))
+}
+
+func newPromptRender(g *globals) *cobra.Command {
+	part := "full"
+	var l look
+	c := withJSON(&cobra.Command{
 		Use:   "render",
 		Short: "Print the prompt that the next send in this directory would carry",
 		Long:  text("prompt-render"),
@@ -24,7 +29,7 @@ func newPrompt(g *globals) *cobra.Command {
 			if _, ok := parts[part]; !ok {
 				return usagef("no part %q; choose stable, volatile, full or assembly", part)
 			}
-			return g.preview(cmd, session, func(p harness.Preview) error {
+			return l.preview(g, cmd, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), p.Assembly)
 				}
@@ -33,13 +38,19 @@ func newPrompt(g *globals) *cobra.Command {
 			})
 		},
 	})
-	render.Flags().StringVar(&part, "part", part, "the `PART`: stable, volatile, full or assembly")
-	signature := withJSON(&cobra.Command{
+	c.Flags().StringVar(&part, "part", part, "the `PART`: stable, volatile, full or assembly")
+	l.flags(c)
+	return c
+}
+
+func newPromptSignature(g *globals) *cobra.Command {
+	var l look
+	c := withJSON(&cobra.Command{
 		Use:   "signature",
 		Short: "Print what a harness is built for, with secrets hashed",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.preview(cmd, session, func(p harness.Preview) error {
+			return l.preview(g, cmd, func(p harness.Preview) error {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), map[string]any{"parts": p.Signature.Parts(), "digest": p.Signature.Digest()})
 				}
@@ -51,10 +62,8 @@ func newPrompt(g *globals) *cobra.Command {
 			})
 		},
 	})
-	for _, c := range []*cobra.Command{render, signature} {
-		c.Flags().StringVar(&session, "session", "", "of a stored session, by its `ID`, in its directories")
-	}
-	return group("prompt", "Look at the prompt", render, signature)
+	l.flags(c)
+	return c
 }
 
 // parts are the parts of a prompt by their names on the command line.
@@ -74,9 +83,20 @@ func assembly(a prompt.Assembly) string {
 	return b.String()
 }
 
-// preview shows the next send of a stored session, or, where the command line names
-// none, of one that is opened in the current directory.
-func (g *globals) preview(cmd *cobra.Command, session string, f func(harness.Preview) error) error {
+// A look says which session's next send is looked at: a stored one, or a new one in
+// the current directory.
+type look struct {
+	session string
+	to      belonging
+}
+
+func (l *look) flags(c *cobra.Command) {
+	c.Flags().StringVar(&l.session, "session", "", "of a stored session, by its `ID`, in its directories")
+	l.to.flags(c)
+}
+
+// preview gives f what the send would carry.
+func (l *look) preview(g *globals, cmd *cobra.Command, f func(harness.Preview) error) error {
 	ctx := cmd.Context()
 	show := func(s *harness.Session) error {
 		p, err := s.Preview(ctx)
@@ -85,15 +105,21 @@ func (g *globals) preview(cmd *cobra.Command, session string, f func(harness.Pre
 		}
 		return f(p)
 	}
-	if !cmd.Flags().Changed("session") {
+	at, err := l.to.place(cmd)
+	switch {
+	case err != nil:
+		return err
+	case !cmd.Flags().Changed("session"):
 		return g.with(ctx, app.Apart, func(ctx context.Context, a *app.App) error {
-			return inSession(ctx, a, "lorimer", show)
+			return inSession(ctx, a, "lorimer", at, show)
 		})
+	case l.to.named(): // to look at a session changes nothing of it
+		return usagef("a stored session has its project and its workspace; leave --project and --workspace out")
 	}
-	if err := checkIDs(session); err != nil {
+	if err := checkIDs(l.session); err != nil {
 		return err
 	}
 	return g.with(ctx, app.Found, func(ctx context.Context, a *app.App) error {
-		return atHome(ctx, a, "lorimer", session, show)
+		return atHome(ctx, a, "lorimer", l.session, show)
 	})
 }

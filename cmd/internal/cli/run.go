@@ -33,12 +33,16 @@ func newRun(g *globals) *cobra.Command {
 			if err := begun.check(cmd.Flags().Changed("session")); err != nil {
 				return err
 			}
+			at, err := begun.to.place(cmd)
+			if err != nil {
+				return err
+			}
 			words, err := question(cmd.Context(), g.process, args)
 			if err != nil {
 				return err
 			}
 			return g.with(cmd.Context(), begun.keep(), func(ctx context.Context, a *app.App) error {
-				return begun.in(ctx, a, func(s *harness.Session, c *harness.Choice) error {
+				return begun.in(ctx, a, at, func(s *harness.Session, c *harness.Choice) error {
 					in := harness.Input{Blocks: []event.Block{{Text: words}}, Choice: c}
 					return answer(ctx, s, in, newOutput(g.process))
 				})
@@ -47,15 +51,18 @@ func newRun(g *globals) *cobra.Command {
 	}
 	c.Flags().BoolVar(&begun.last, "continue", false, "go on with the last session of this directory")
 	c.Flags().StringVar(&begun.id, "session", "", "go on with the session of this `ID`")
+	begun.to.flags(c)
 	c.Flags().StringVar(&format, "format", format, "output `FORMAT`: text, json or stream-json")
 	c.Flags().BoolP("print", "p", false, "accepted for habit: the answer is always printed")
 	return c
 }
 
-// begun says which session a run goes on with; the zero value is a new one.
+// begun says which session a run goes on with, and what it belongs to; the zero value
+// is a new one that belongs where its directory does.
 type begun struct {
 	id   string
 	last bool // the last one of the current directory
+	to   belonging
 }
 
 // check is told whether the command line names a session, were it by "": a script
@@ -80,9 +87,9 @@ func (b begun) keep() app.Keep {
 
 // in runs f in the session, with the options that its message brings: they are
 // stored with it, since a session that answers elsewhere must stay as it is.
-func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session, *harness.Choice) error) error {
+func (b begun) in(ctx context.Context, a *app.App, at harness.Place, f func(*harness.Session, *harness.Choice) error) error {
 	if !b.last && b.id == "" {
-		return inSession(ctx, a, "lorimer run", func(s *harness.Session) error { return f(s, nil) })
+		return inSession(ctx, a, "lorimer run", at, func(s *harness.Session) error { return f(s, nil) })
 	}
 	if b.last {
 		var err error
@@ -90,7 +97,7 @@ func (b begun) in(ctx context.Context, a *app.App, f func(*harness.Session, *har
 			return err
 		}
 	}
-	return inThread(ctx, a, "lorimer run", b.id, func(s *harness.Session) error {
+	return inThread(ctx, a, "lorimer run", b.id, at, func(s *harness.Session) error {
 		c, err := demanded(ctx, a, s)
 		if err != nil {
 			return err

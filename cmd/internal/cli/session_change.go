@@ -12,28 +12,10 @@ import (
 	"github.com/lorimer-dev/lorimer/tools"
 )
 
-// each runs f for each of the sessions. What goes wrong with one of several is told,
-// and the others are seen to all the same. With --json it prints what report makes
-// of those for which f worked.
+// each is all for sessions.
 func (g *globals) each(cmd *cobra.Command, ids []string, f func(context.Context, *app.App, string) error, report func(done []string) any) error {
 	return g.stored(cmd.Context(), ids, func(ctx context.Context, a *app.App) error {
-		done := []string{}
-		var failed error
-		for _, id := range ids {
-			switch err := absent(f(ctx, a, id), id); {
-			case err == nil:
-				done = append(done, id)
-			case len(ids) == 1 || ctx.Err() != nil:
-				return err
-			default:
-				fmt.Fprintf(g.process.Stderr, "lorimer: %v\n", err)
-				failed = &exitError{code: exitFailed} // it has been told
-			}
-		}
-		if g.json(cmd) {
-			return errors.Join(printJSON(cmd.OutOrStdout(), report(done)), failed)
-		}
-		return failed
+		return g.all(ctx, cmd, ids, func(id string) error { return absent(f(ctx, a, id), id) }, report)
 	})
 }
 
@@ -94,7 +76,7 @@ func newSessionFork(g *globals) *cobra.Command {
 					case err != nil:
 						return absent(err, args[0])
 					}
-					return g.printID(cmd, s.ID())
+					return g.printMade(cmd, "session", s.ID())
 				})
 			})
 		},
@@ -107,15 +89,6 @@ func newSessionFork(g *globals) *cobra.Command {
 // taken tells how to get around an id that there is already.
 func taken(id string) error {
 	return fmt.Errorf("there is a session %q already; choose another id with --id", id)
-}
-
-// printID prints the id of a session that was made.
-func (g *globals) printID(cmd *cobra.Command, id string) error {
-	if g.json(cmd) {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"session": id})
-	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), id)
-	return err
 }
 
 func newSessionTitle(g *globals) *cobra.Command {

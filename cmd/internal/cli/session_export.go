@@ -117,7 +117,7 @@ func newSessionImport(g *globals) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return g.printID(cmd, doc.ID)
+				return g.printMade(cmd, "session", doc.ID)
 			})
 		},
 	})

@@ -16,13 +16,18 @@ import (
 )
 
 func newTools(g *globals) *cobra.Command {
+	var to belonging
 	list := withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the tools that a session in this directory has",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := to.place(cmd)
+			if err != nil {
+				return err
+			}
 			return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error {
-				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
+				return inSession(ctx, a, "lorimer", at, func(s *harness.Session) error {
 					infos, err := s.Tools(ctx)
 					if err != nil {
 						return err
@@ -40,6 +45,7 @@ func newTools(g *globals) *cobra.Command {
 			})
 		},
 	})
+	to.flags(list)
 	call := withJSON(&cobra.Command{
 		Use:   "call NAME JSON",
 		Short: "Call one tool; JSON is its input, - reads it from standard input",
@@ -55,7 +61,7 @@ func newTools(g *globals) *cobra.Command {
 				input = []byte(text)
 			}
 			return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error {
-				return inSession(ctx, a, "lorimer", func(s *harness.Session) error {
+				return inSession(ctx, a, "lorimer", harness.Place{}, func(s *harness.Session) error {
 					return g.call(ctx, cmd, s, args[0], input)
 				})
 			})
