@@ -31,32 +31,36 @@ const maxPaths = 4096
 // [Retried] go back, as far as the last message of the user, and what comes after
 // a [Retried] without an answer returns to the answer before. So a conversation
 // read from the store and one that has lived since the first entry are equal.
+// What it knows beside the messages goes back with them.
 //
 // The zero value is the conversation of an empty thread. It is not safe for
 // concurrent use.
 type Conversation struct {
-	messages []llms.MessageContent
+	state
 	last     int64 // Seq of the last entry
 	user     turnMark
-	open     []Call            // of the last answer, in call order; none when all have a result
-	results  map[string]Result // of the open calls, by our id
-	wire     map[string]bool   // the ids that calls went out with
+	open     []Call              // of the last answer, in call order; none when all have a result
+	results  map[string]Result   // of the open calls, by our id
+	wire     map[string]bool     // the ids that calls went out with
+	attached map[string]Attached // all of them, by key
 }
 
 // A turnMark is the last message of the user, to go back to.
 type turnMark struct {
-	set    bool
-	before []llms.MessageContent // without it
-	after  []llms.MessageContent // with it
-	moves  []llms.ContentPart    // what was said of directories since; no way back takes that away
-	fresh  bool                  // nothing has answered it yet, or anew
-	held   *turnHeld             // the answer that holds while nothing has answered anew; nil without one
+	set      bool
+	before   state              // without it
+	after    state              // with it
+	pictures []Part             // of it
+	moves    []llms.ContentPart // what was said of directories since; no way back takes that away
+	fresh    bool               // nothing has answered it yet, or anew
+	held     *turnHeld          // the answer that holds while nothing has answered anew; nil without one
 }
 
 // A turnHeld is an answered conversation, to go back to.
 type turnHeld struct {
-	messages []llms.MessageContent
-	moves    int // of the moves, those said in it
+	state
+	after state // of the message that was answered, as it was sent then
+	moves int   // of the moves, those said in it
 }
 
 // Add continues the conversation with e, which follows all entries before it.
@@ -80,7 +84,7 @@ func (c *Conversation) Add(e Entry) {
 			c.goBack(c.user.before)
 		}
 	case Retried:
-		c.retry()
+		c.retry(b)
 	case Created, Bound, Options, Title, Archived: // say nothing to the model
 	}
 }
@@ -105,22 +109,34 @@ func (c *Conversation) Sent(wire string) bool { return c.wire[wire] }
 func (c *Conversation) ask(u User) {
 	c.restore()
 	c.settle()
-	before := slices.Clip(c.messages)
-	c.say(llms.ChatMessageTypeHuman, parts(u.Sent))
-	c.user = turnMark{set: true, before: before, after: slices.Clip(c.messages), fresh: true}
+	c.user = turnMark{set: true, before: c.clip(), pictures: pictures(u.Sent), fresh: true}
+	c.send(u.Sent, u.Attached)
+}
+
+// send says the last message of the user, as it is sent from here on.
+func (c *Conversation) send(ps []Part, as []Attached) {
+	c.attach(as)
+	c.say(llms.ChatMessageTypeHuman, parts(ps))
+	c.recent = 0
+	c.user.after = c.clip()
 }
 
 // retry goes back to the last message of the user, and holds the answer that it
 // has.
-func (c *Conversation) retry() {
+func (c *Conversation) retry(r Retried) {
 	if !c.user.set {
 		return
 	}
 	if !c.user.fresh {
 		c.settle()
-		c.user.held = &turnHeld{messages: slices.Clip(c.messages), moves: len(c.user.moves)}
+		c.user.held = &turnHeld{state: c.clip(), after: c.user.after, moves: len(c.user.moves)}
 	}
 	c.user.fresh = true
+	if r.Sent != nil {
+		c.open, c.results = nil, nil
+		c.state = c.user.before
+		c.send(withPictures(r.Sent, c.user.pictures), r.Attached)
+	}
 	c.goBack(c.user.after)
 }
 
@@ -133,16 +149,16 @@ func (c *Conversation) restore() bool {
 	}
 	c.user.held, c.user.fresh = nil, false
 	c.open, c.results = nil, nil
-	c.messages = held.messages
+	c.state, c.user.after = held.state, held.after
 	c.say(llms.ChatMessageTypeHuman, c.user.moves[held.moves:])
 	return true
 }
 
-// goBack makes messages, which were handed out, the end of the conversation. What
-// is said next is not written over what came after them.
-func (c *Conversation) goBack(messages []llms.MessageContent) {
+// goBack makes s, which was clipped, the end of the conversation. What is said
+// next is not written over what came after it.
+func (c *Conversation) goBack(s state) {
 	c.open, c.results = nil, nil
-	c.messages = messages
+	c.state = s
 	c.say(llms.ChatMessageTypeHuman, c.user.moves)
 }
 
@@ -181,6 +197,9 @@ func (c *Conversation) result(r Result) {
 	}
 	if c.results == nil {
 		c.results = make(map[string]Result)
+	}
+	if _, again := c.results[r.CallID]; !again {
+		c.learn(r)
 	}
 	c.results[r.CallID] = r
 	if len(c.results) == len(c.open) {

@@ -243,7 +243,8 @@ func TestImages(t *testing.T) {
 
 // FuzzMessages reads letters as entries. Whatever they are, the messages are what
 // strict providers take, those of a longer log begin with those of a shorter one
-// unless the last entry goes back, and what was handed out never changes.
+// unless the last entry goes back, and what was handed out never changes. They are
+// those of the same log read at once.
 func FuzzMessages(f *testing.F) {
 	f.Add("uaur")
 	f.Add("u2AaBun1r")
@@ -252,6 +253,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add("urururuWuruWuRrRn")
 	f.Add("urururuRrRrWu")
 	f.Add("mu2bRaW1unWRvrmotxu")
+	f.Add("ur1aSrWSmrurSWSWRrS1aSW")
 	f.Fuzz(func(t *testing.T, log string) {
 		if len(log) > 200 {
 			return
@@ -269,10 +271,10 @@ func FuzzMessages(f *testing.F) {
 			}
 			handed, kept = append(handed, now), append(kept, lines(now))
 			_, asks := body(i, b).(thread.User)
-			if b == 'W' || b == 'R' || asks && retrying {
+			if strings.ContainsRune("WRS", b) || asks && retrying {
 				before = nil
 			}
-			retrying = b == 'R' || retrying && !asks && b != 'W' && !strings.ContainsRune("123r", b)
+			retrying = strings.ContainsRune("RS", b) || retrying && !asks && b != 'W' && !strings.ContainsRune("123r", b)
 			if n := len(now); n > 0 && now[n-1].Role == llms.ChatMessageTypeTool {
 				continue // the tail may be a repair, which a real result replaces
 			}
@@ -280,6 +282,13 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("after %q: %v", log[:i+1], err)
 			}
 			before = now
+		}
+		var bodies []thread.Body
+		for i, b := range log {
+			bodies = append(bodies, body(i, b))
+		}
+		if diff := cmp.Diff(lines(fold(bodies...).Messages()), lines(c.Messages())); diff != "" {
+			t.Fatalf("the messages of %q (-read +lived):\n%s", log, diff)
 		}
 		for i, ms := range handed {
 			if diff := cmp.Diff(kept[i], lines(ms)); diff != "" {
@@ -316,6 +325,8 @@ func body(i int, b rune) thread.Body {
 		return thread.Withdrawn{}
 	case 'R':
 		return thread.Retried{User: 1}
+	case 'S':
+		return anew(fmt.Sprint("anew ", i))
 	case 'o':
 		return thread.Options{}
 	case 't':

@@ -52,6 +52,10 @@ func TestInfoAdd(t *testing.T) {
 			},
 		},
 		{
+			"the last place that it was bound to", []thread.Body{thread.Created{}, thread.Bound{Project: "p", Workspace: "w"}, thread.Bound{Project: "q"}},
+			thread.Info{Project: "q", Created: at(1), Updated: at(1), Last: 3},
+		},
+		{
 			"options that are not named stay", []thread.Body{
 				thread.Created{}, thread.Options{Values: map[string]string{"mode": "ask", "tools": "on"}},
 				thread.Options{Values: map[string]string{"tools": "off"}}, thread.Options{},

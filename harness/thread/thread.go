@@ -130,10 +130,11 @@ type Withdrawn struct{}
 // another answer, what follows that message up to here is replaced: it stays in
 // the log, but neither the model nor the client sees it any more (R-HARN-26). As
 // long as there is none, because the model failed or the process died, the answer
-// before holds. It also revives a message that was withdrawn.
+// before holds, and what was sent for it. It also revives a message that was
+// withdrawn.
 type Retried struct {
 	User     int64      // Seq of the message of the user
-	Sent     []Part     // what the model is sent for that message from here on; nil is as before
+	Sent     []Part     // what the model is sent for that message from here on, its pictures without their data; nil is as before
 	Attached []Attached // with Sent
 }
 

@@ -1,0 +1,90 @@
+package thread
+
+import (
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// maxAnswers is how many answers of the user a conversation remembers.
+const maxAnswers = 20
+
+// A state is what a conversation says at one point of it.
+type state struct {
+	messages []llms.MessageContent
+	told     []string       // files of instructions that results end with
+	answers  []tools.Answer // of the user to questions, the last ones
+	recent   int            // of them, those since the last message of the user
+}
+
+// clip returns s for keeping: what is said next is not written into it.
+func (s *state) clip() state {
+	return state{slices.Clip(s.messages), slices.Clip(s.told), slices.Clip(s.answers), s.recent}
+}
+
+// learn notes what a result tells beside its text.
+func (s *state) learn(r Result) {
+	s.told = append(s.told, r.Told...)
+	if len(r.Answers) == 0 {
+		return
+	}
+	all := slices.Concat(s.answers, r.Answers)
+	s.answers = all[max(0, len(all)-maxAnswers):]
+	s.recent = min(s.recent+len(r.Answers), len(s.answers))
+}
+
+// Told reports whether the model has been told of the file of instructions at an
+// absolute path, in a result that is part of the conversation.
+func (c *Conversation) Told(path string) bool { return slices.Contains(c.told, path) }
+
+// Answers returns what the user has answered to questions of the model before the
+// message that is sent next: all, up to the last 20, and of them those since the
+// message before. Again says that it is the last message, sent again, which comes
+// before its answers.
+func (c *Conversation) Answers(again bool) (all, recent []tools.Answer) {
+	s := &c.state
+	if again && c.user.set {
+		s = &c.user.before
+	}
+	return s.answers, s.answers[len(s.answers)-s.recent:]
+}
+
+// attach notes what the keys of a message stand for.
+func (c *Conversation) attach(as []Attached) {
+	for _, a := range as {
+		if c.attached == nil {
+			c.attached = make(map[string]Attached)
+		}
+		c.attached[a.Key] = a
+	}
+}
+
+// Attached returns the last attachment with a key, also of a message that was taken
+// back. It may be called while results and answers are added.
+func (c *Conversation) Attached(key string) (Attached, bool) {
+	a, ok := c.attached[key]
+	return a, ok
+}
+
+// pictures returns the parts of ps that are pictures.
+func pictures(ps []Part) []Part {
+	return slices.DeleteFunc(slices.Clone(ps), func(p Part) bool { return p.Image == nil })
+}
+
+// withPictures returns ps with those of have, in their order, in the places of the
+// pictures that have no data.
+func withPictures(ps, have []Part) []Part {
+	out := make([]Part, 0, len(ps))
+	for _, p := range ps {
+		if p.Image != nil && len(p.Image.Data) == 0 {
+			if len(have) == 0 {
+				continue
+			}
+			p, have = have[0], have[1:]
+		}
+		out = append(out, p)
+	}
+	return out
+}
