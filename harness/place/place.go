@@ -1,10 +1,14 @@
 // Package place is where sessions belong: projects, which give them instructions,
 // and workspaces, which hold documents.
+//
+// A store keeps them ([Places]); what is allowed in one is checked here, alike for
+// every store.
 package place
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -14,41 +18,48 @@ var (
 	ErrTaken = errors.New("the name is taken")
 )
 
+// None is ErrNone for a thing, such as a project, that was asked for by id.
+func None(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrNone) }
+
+// Taken is ErrTaken for a thing that was to be made.
+func Taken(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrTaken) }
+
 // A Project gives the sessions in its directories a name and instructions
 // (R-PROMPT-28).
 type Project struct {
-	ID           string // as of a session, made from the name
+	ID           string // made from the name by [NewID]
 	Name         string
-	Dirs         []string // absolute and clean; a session joins by the longest that holds its directory
+	Dirs         []string // absolute and clean, each of one project only; a session joins by the longest that holds its directory
 	Instructions string
-	Created      time.Time
-	Updated      time.Time
+	Created      time.Time // set by the store
+	Updated      time.Time // set by the store
 }
 
 // A Workspace is a named collection of documents (R-PROMPT-55).
 type Workspace struct {
-	ID          string
+	ID          string // made from the title by [NewID]
 	Title       string
 	Description string
-	Documents   int // how many it has
-	Created     time.Time
-	Updated     time.Time // also by a document that came or went
+	Documents   int       // how many it has; counted by the store
+	Created     time.Time // set by the store
+	Updated     time.Time // set by the store, also when an item came, changed or went
 }
 
 // A Document is a content that is kept as a file, named by its hash (R-STORE-04).
 type Document struct {
 	Key  string // document:<id>, from the content
-	Name string
+	Name string // on one line
 	Type string // media type
 	Size int64  // bytes
 }
 
-// An Item is a document in a workspace.
+// An Item is a document in a workspace. Its name is its own: what others call the
+// same content does not change it.
 type Item struct {
 	Document
 	Collection string // the part of the workspace that it stands in; "" is none
 	Pinned     bool
-	Added      time.Time
+	Added      time.Time // set by the store when the item is added
 }
 
 // Projects keeps projects.
@@ -71,23 +82,33 @@ type Workspaces interface {
 	// Workspaces returns the most recently changed first, limit of them; 0 is all.
 	Workspaces(ctx context.Context, limit int) ([]Workspace, error)
 	CountWorkspaces(ctx context.Context) (int, error)
-	AddWorkspace(ctx context.Context, w Workspace) error       // or ErrTaken
-	SetWorkspace(ctx context.Context, w Workspace) error       // or ErrNone
-	DeleteWorkspace(ctx context.Context, id string) error      // or ErrNone; its documents stay kept while another place has them
-	Items(ctx context.Context, id string) ([]Item, error)      // in the order they were added; or ErrNone
-	SetItem(ctx context.Context, id string, i Item) error      // adds or changes one; the document must be kept
+	AddWorkspace(ctx context.Context, w Workspace) error // or ErrTaken
+	SetWorkspace(ctx context.Context, w Workspace) error // title and description; or ErrNone
+	// DeleteWorkspace deletes one with its items, or fails with ErrNone.
+	DeleteWorkspace(ctx context.Context, id string) error
+	Items(ctx context.Context, id string) ([]Item, error) // in the order they were added; or ErrNone
+	// SetItem adds the document of i.Key to a workspace, or changes the item that
+	// it is there. The type and the size are the document's, and so is the name
+	// where i has none. ErrNone without the workspace or the document.
+	SetItem(ctx context.Context, id string, i Item) error
 	DropItem(ctx context.Context, id string, key string) error // or ErrNone
 }
 
 // Documents keeps contents.
 type Documents interface {
-	// Keep keeps a content, once however often it comes, and returns its key.
+	// Keep keeps a content, once however often it comes, and returns it as a
+	// document of that name. The name and the type that came last are the
+	// document's.
 	Keep(ctx context.Context, name, mediaType string, content []byte) (Document, error)
 	Document(ctx context.Context, key string) (Document, error) // or ErrNone
-	Content(ctx context.Context, key string) ([]byte, error)    // or ErrNone
+	// Content returns what was kept, byte for byte, or ErrNone. It fails where
+	// that is damaged or gone.
+	Content(ctx context.Context, key string) ([]byte, error)
 }
 
-// Places is all of them.
+// Places is all of them. What [Project.Check], [Workspace.Check] and [Item.Check]
+// refuse is refused with their error. A content stays kept as long as a stored
+// thread or a workspace refers to it; afterwards a store may drop it.
 type Places interface {
 	Projects
 	Workspaces
