@@ -224,7 +224,7 @@ func (s *Store) Restore(ctx context.Context, id string, entries []thread.Entry) 
 
 // Delete deletes a thread, also one that is damaged.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.change(ctx, func(t tx) error {
+	err := s.change(ctx, func(t tx) error {
 		if _, err := t.row(ctx, id, "UPDATE"); err != nil {
 			return err
 		}
@@ -237,4 +237,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		return t.exec(ctx, "DELETE FROM threads WHERE id = $1", id) // and what refers to it
 	})
+	if err != nil {
+		return err
+	}
+	s.sweep(ctx)
+	return nil
 }

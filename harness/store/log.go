@@ -218,6 +218,9 @@ func (l *log) insert(ctx context.Context, e thread.Entry) error {
 func (l *log) add(ctx context.Context, row int64, e thread.Entry) error {
 	named, retried := l.info.Named, l.info.Retried
 	l.info.Add(e)
+	if err := l.refer(ctx, attached(e.Body)); err != nil {
+		return err
+	}
 	const forget = "DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE thread = $1 AND "
 	switch b := e.Body.(type) {
 	case thread.Assistant:

@@ -17,11 +17,15 @@ import (
 
 // A Report is what [Look] has found.
 type Report struct {
-	Schema  int      // version of the tables; 0 is none yet
-	Known   int      // version that this program brings them to
-	Threads int      // how many there are
-	Broken  []string // the ids of those that are damaged, and so in no list
-	Damage  string   // the first thing that a check of the file complains of; "" is nothing
+	Schema     int      // version of the tables; 0 is none yet
+	Known      int      // version that this program brings them to
+	Threads    int      // how many there are
+	Broken     []string // the ids of those that are damaged, and so in no list
+	Projects   int
+	Workspaces int
+	Documents  int
+	Lost       []string // the keys of documents whose file is missing or has another size; of none where [Options.Files] is not known
+	Damage     string   // the first thing that a check of the file complains of; "" is nothing
 }
 
 // Look looks at the database at where and changes nothing, not in it and not beside
@@ -29,9 +33,9 @@ type Report struct {
 // Only where changes lie beside it without the index to them is that made, for its
 // owner alone. Its errors are those of [Open], and [io/fs.ErrNotExist] for a file that
 // is not there.
-func Look(ctx context.Context, where string) (Report, error) {
+func Look(ctx context.Context, where string, o Options) (Report, error) {
 	if isURL(where) {
-		return lookPostgres(ctx, where)
+		return lookPostgres(ctx, where, o.Files)
 	}
 	path, err := filepath.Abs(where)
 	if err != nil {
@@ -57,26 +61,26 @@ func Look(ctx context.Context, where string) (Report, error) {
 	if err != nil {
 		return Report{}, explain(ctx, d, err)
 	}
-	r, err := lookSQLite(ctx, d)
+	r, err := lookSQLite(ctx, d, cmp.Or(o.Files, d.beside()))
 	return r, explain(ctx, d, err)
 }
 
 // lookSQLite reads a database that nobody has open as a file that does not change:
 // another way of reading makes files beside it. Where changes wait, or somebody has
 // made some meanwhile, it reads as everybody does.
-func lookSQLite(ctx context.Context, d *sqlite) (Report, error) {
+func lookSQLite(ctx context.Context, d *sqlite, dir string) (Report, error) {
 	before, err := stampOf(d.path)
 	if err != nil {
 		return Report{}, err
 	}
 	if !before.waiting {
-		r, err := lookFile(ctx, d, "immutable=1")
+		r, err := lookFile(ctx, d, dir, "immutable=1")
 		if after, failed := stampOf(d.path); failed == nil && after == before {
 			return r, err
 		}
 	}
 	_, missing := os.Stat(d.path + "-shm")
-	r, err := lookFile(ctx, d, "mode=ro")
+	r, err := lookFile(ctx, d, dir, "mode=ro")
 	if missing != nil {
 		err = cmp.Or(err, d.hide("-shm"))
 	}
@@ -102,7 +106,7 @@ func stampOf(path string) (stamp, error) {
 }
 
 // lookFile looks at a file in the way that a parameter of its URI says.
-func lookFile(ctx context.Context, d *sqlite, way string) (Report, error) {
+func lookFile(ctx context.Context, d *sqlite, dir, way string) (Report, error) {
 	r := Report{Known: len(d.scripts)}
 	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(d.path), RawQuery: way}
 	db, err := driver.Open(name.String(), func(c *sqlite3.Conn) error {
@@ -121,7 +125,7 @@ func lookFile(ctx context.Context, d *sqlite, way string) (Report, error) {
 	}
 	defer db.Close() // it was only read
 	db.SetMaxOpenConns(1)
-	err = look(ctx, db, d, &r, func(t tx) error {
+	err = look(ctx, db, d, dir, &r, func(t tx) error {
 		_, err := t.get(ctx, "PRAGMA quick_check(1)", nil, &r.Damage)
 		if r.Damage == "ok" {
 			r.Damage = ""
@@ -131,22 +135,22 @@ func lookFile(ctx context.Context, d *sqlite, way string) (Report, error) {
 	return r, err
 }
 
-func lookPostgres(ctx context.Context, address string) (Report, error) {
+func lookPostgres(ctx context.Context, address, dir string) (Report, error) {
 	db, d, err := dialPostgres(address)
 	if err != nil {
 		return Report{}, err
 	}
 	defer db.Close() // it was only read
 	r := Report{Known: len(d.scripts)}
-	err = look(ctx, db, d, &r, func(t tx) (err error) {
+	err = look(ctx, db, d, dir, &r, func(t tx) (err error) {
 		r.Schema, err = d.version(ctx, t)
 		return err
 	})
 	return r, err
 }
 
-// look runs check and looks at each thread.
-func look(ctx context.Context, db *sql.DB, d dialect, r *Report, check func(tx) error) error {
+// look runs check and looks at each thread, and at the files of documents below dir.
+func look(ctx context.Context, db *sql.DB, d dialect, dir string, r *Report, check func(tx) error) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return explain(ctx, d, err)
@@ -156,6 +160,13 @@ func look(ctx context.Context, db *sql.DB, d dialect, r *Report, check func(tx) 
 	if err := check(t); err != nil || r.Schema == 0 || r.Damage != "" {
 		return err
 	}
+	if err := t.lookThreads(ctx, r); err != nil || r.Schema < placesSchema {
+		return err
+	}
+	return t.lookPlaces(ctx, dir, r)
+}
+
+func (t tx) lookThreads(ctx context.Context, r *Report) error {
 	return t.all(ctx, "SELECT id, info FROM threads ORDER BY id", nil, func(row scan) error {
 		var id string
 		var data []byte
@@ -165,6 +176,28 @@ func look(ctx context.Context, db *sql.DB, d dialect, r *Report, check func(tx) 
 		r.Threads++
 		if _, err := readInfo(id, data); err != nil {
 			r.Broken = append(r.Broken, id)
+		}
+		return nil
+	})
+}
+
+// placesSchema is the first version of the tables that has places.
+const placesSchema = 2
+
+func (t tx) lookPlaces(ctx context.Context, dir string, r *Report) error {
+	_, err := t.get(ctx, "SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM workspaces)", nil, &r.Projects, &r.Workspaces)
+	if err != nil {
+		return err
+	}
+	return t.all(ctx, "SELECT key, hash, size FROM documents ORDER BY key", nil, func(row scan) error {
+		var key, hash string
+		var size int64
+		if err := row(&key, &hash, &size); err != nil {
+			return err
+		}
+		r.Documents++
+		if dir != "" && contentsBelow(dir).Look(hash, size) != nil {
+			r.Lost = append(r.Lost, key)
 		}
 		return nil
 	})

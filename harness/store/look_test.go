@@ -17,13 +17,13 @@ import (
 
 func TestLookAtNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b%?#.db")
-	if _, err := store.Look(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := store.Look(t.Context(), path, store.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error = %v, want ErrNotExist", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := store.Look(t.Context(), path)
+	r, err := store.Look(t.Context(), path, store.Options{})
 	if err != nil || r.Schema != 0 || r.Known < 1 || r.Threads != 0 {
 		t.Errorf("Look at an empty file = %+v (%v), want no tables", r, err)
 	}
@@ -51,7 +51,7 @@ func TestLook(t *testing.T) {
 			}
 			want := func() {
 				t.Helper()
-				r, err := store.Look(t.Context(), at)
+				r, err := store.Look(t.Context(), at, store.Options{})
 				if err != nil || r.Threads != 2 || r.Schema != r.Known || r.Damage != "" {
 					t.Errorf("Look = %+v (%v), want two threads and no damage", r, err)
 				}
@@ -89,7 +89,7 @@ func TestLookLeavesNothing(t *testing.T) {
 	dir := filepath.Dir(path)
 	look := func(want int) {
 		t.Helper()
-		if r, err := store.Look(t.Context(), path); err != nil || r.Threads != want {
+		if r, err := store.Look(t.Context(), path, store.Options{}); err != nil || r.Threads != want {
 			t.Errorf("Look = %+v (%v), want %d threads", r, err, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestARefusalLeavesNothing(t *testing.T) {
 		if _, err := store.Open(t.Context(), path, store.Options{}); err == nil {
 			t.Errorf("after %s the database was opened", statement)
 		}
-		if _, err := store.Look(t.Context(), path); err == nil {
+		if _, err := store.Look(t.Context(), path, store.Options{}); err == nil {
 			t.Errorf("after %s the database was looked at", statement)
 		}
 		if diff := cmp.Diff(before, contents(t, filepath.Dir(path))); diff != "" {
@@ -147,7 +147,7 @@ func TestLookAtSomethingElse(t *testing.T) {
 	if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := store.Look(t.Context(), path); err == nil {
+	if r, err := store.Look(t.Context(), path, store.Options{}); err == nil {
 		t.Errorf("Look = %+v, want an error", r)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != other {
@@ -173,7 +173,7 @@ func TestLookAtTheEndOfALink(t *testing.T) {
 	for path, want := range map[string]string{
 		link: "directory " + shared + " is not yours alone", loop: "database " + loop + " cannot be opened; name another file",
 	} {
-		if _, err := store.Look(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := store.Look(t.Context(), path, store.Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("Look at %s: error = %v, want %s", path, err, want)
 		}
 	}

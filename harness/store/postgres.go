@@ -120,7 +120,15 @@ func (*postgres) begin() string { return "BEGIN ISOLATION LEVEL READ COMMITTED" 
 
 func (*postgres) here() error { return nil }
 
+func (d *postgres) name() string { return d.where }
+
+func (*postgres) beside() string { return "" }
+
 func (*postgres) lock(mode string) string { return " FOR " + mode }
+
+func (*postgres) freeze(table string) string {
+	return "LOCK TABLE " + table + " IN SHARE ROW EXCLUSIVE MODE"
+}
 
 func (*postgres) time() string {
 	return "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"

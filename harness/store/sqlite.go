@@ -226,9 +226,12 @@ func (d *sqlite) migrate(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-func (*sqlite) begin() string      { return "BEGIN IMMEDIATE" }
-func (*sqlite) lock(string) string { return "" } // whoever writes is alone
-func (*sqlite) time() string       { return "" }
+func (*sqlite) begin() string        { return "BEGIN IMMEDIATE" }
+func (*sqlite) lock(string) string   { return "" } // whoever writes is alone
+func (*sqlite) freeze(string) string { return "" }
+func (*sqlite) time() string         { return "" }
+func (d *sqlite) name() string       { return filepath.Base(d.path) } // it may be moved with its contents
+func (d *sqlite) beside() string     { return filepath.Dir(d.path) }
 
 // page leaves it to the reader to stop, which costs nothing here.
 func (*sqlite) page(id string, after, last int64) (string, []any) {

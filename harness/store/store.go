@@ -9,14 +9,21 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 )
 
 // Options tune a store. The zero value is right for most uses.
 type Options struct {
 	Now func() time.Time // of entries, and of the locks in SQLite; default time.Now
+	// Files is the directory below which the contents of documents are, in
+	// documents/aa/HASH; default that of the file of a SQLite database. Beside
+	// PostgreSQL there is no default: without it no content is kept or read. It is
+	// a machine's own, so that those who share a PostgreSQL share what is said of a
+	// document, and not its content.
+	Files string
 }
 
-// A Store keeps threads. It is safe for concurrent use, also by several programs
+// A Store keeps threads, projects, workspaces and documents. It is safe for concurrent use, also by several programs
 // that have the same database open. Times are kept to the microsecond, in UTC.
 //
 // Its errors are one line that names the database, without the user and the
@@ -25,13 +32,18 @@ type Store struct {
 	db  *sql.DB
 	d   dialect
 	now func() time.Time
+	// files is the directory of Options.Files; "" is none.
+	files string
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
 	uses   sync.WaitGroup // counted up only while not closed
 }
 
-var _ harness.Threads = (*Store)(nil)
+var (
+	_ harness.Threads = (*Store)(nil)
+	_ place.Places    = (*Store)(nil)
+)
 
 // A dialect is what the databases do not have in common.
 type dialect interface {
@@ -41,6 +53,9 @@ type dialect interface {
 	// mode KEY SHARE others may not delete it, with NO KEY UPDATE they may not
 	// write it either, and UPDATE waits for all of them.
 	lock(mode string) string
+	// freeze is a statement that keeps others from writing to a table until the end
+	// of the transaction; "" is not needed.
+	freeze(table string) string
 	// page is a query for the entries of a thread after a number, up to last:
 	// id, seq, time, kind and body of pageRows at most, and hardly more bytes
 	// than pageBytes or else a reader who stops there.
@@ -53,6 +68,8 @@ type dialect interface {
 	document(words []string) string // the value of words.text
 	time() string                   // a query for the time of locks in microseconds; "" takes the program's
 	explain(err error) error        // an error of the database, or of its files, for the user
+	name() string                   // of the database, the same whenever it is opened
+	beside() string                 // the directory of its file; "" is none
 	// here fails when the database is no longer where it was opened, so that what
 	// is written now would be lost.
 	here() error
@@ -63,7 +80,7 @@ type dialect interface {
 // the tables up to date. It is called when the first thread is needed, not before
 // (R-STORE-03).
 func Open(ctx context.Context, where string, o Options) (*Store, error) {
-	s := &Store{now: o.Now}
+	s := &Store{now: o.Now, files: o.Files}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -75,6 +92,9 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.files == "" {
+		s.files = s.d.beside()
 	}
 	return s, nil
 }

@@ -133,7 +133,7 @@ func TestDamagedThreadsHideNoOthers(t *testing.T) {
 				t.Errorf("%d hits (%v), want %d", len(hits), err, n)
 			}
 		}
-		r, err := store.Look(t.Context(), where)
+		r, err := store.Look(t.Context(), where, store.Options{})
 		if err != nil || r.Threads != threads || len(r.Broken) != threads-whole || r.Broken[0] != "thread-00000" {
 			t.Errorf("Look = %+v (%v), want %d threads, all but %d damaged", r, err, threads, whole)
 		}

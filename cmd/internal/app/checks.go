@@ -180,7 +180,7 @@ func checkState(c *config.Config) []doctor.Finding {
 // the first session.
 func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
 	name := c.DatabaseName()
-	r, err := store.Look(ctx, c.DatabaseAt())
+	r, err := store.Look(ctx, c.DatabaseAt(), store.Options{Files: c.Paths.State})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return one(doctor.OK, "%s is made by the first session", name)

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/place"
+)
+
+const selectWorkspaces = "SELECT id, title, description, created, updated," +
+	" (SELECT count(*) FROM items WHERE workspace = workspaces.id) FROM workspaces"
+
+// Workspace returns a workspace.
+func (s *Store) Workspace(ctx context.Context, id string) (place.Workspace, error) {
+	if place.CheckID(id) != nil {
+		return place.Workspace{}, place.None("workspace", id)
+	}
+	found, err := s.workspaces(ctx, selectWorkspaces+" WHERE id = $1", id)
+	if err == nil && len(found) == 0 {
+		err = place.None("workspace", id)
+	}
+	if err != nil {
+		return place.Workspace{}, err
+	}
+	return found[0], nil
+}
+
+// Workspaces returns the most recently changed first.
+func (s *Store) Workspaces(ctx context.Context, limit int) ([]place.Workspace, error) {
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	return s.workspaces(ctx, selectWorkspaces+" ORDER BY updated DESC, id LIMIT $1", limit)
+}
+
+func (s *Store) workspaces(ctx context.Context, query string, args ...any) ([]place.Workspace, error) {
+	var all []place.Workspace
+	err := s.view(ctx, func(t tx) error {
+		return t.all(ctx, query, args, func(row scan) error {
+			var w place.Workspace
+			var created, updated int64
+			if err := row(&w.ID, &w.Title, &w.Description, &created, &updated, &w.Documents); err != nil {
+				return err
+			}
+			w.Created, w.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+			all = append(all, w)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// CountWorkspaces returns how many workspaces there are.
+func (s *Store) CountWorkspaces(ctx context.Context) (n int, err error) {
+	err = s.view(ctx, func(t tx) error {
+		_, err := t.get(ctx, "SELECT count(*) FROM workspaces", nil, &n)
+		return err
+	})
+	return n, err
+}
+
+// AddWorkspace keeps a new workspace, which has no items.
+func (s *Store) AddWorkspace(ctx context.Context, w place.Workspace) error {
+	if err := w.Check(); err != nil {
+		return err
+	}
+	return s.change(ctx, func(t tx) error {
+		if err := t.d.here(); err != nil {
+			return err
+		}
+		now := s.time().UnixMicro()
+		made, err := t.get(ctx, "INSERT INTO workspaces (id, title, description, created, updated) VALUES ($1, $2, $3, $4, $5)"+
+			" ON CONFLICT (id) DO NOTHING RETURNING id", []any{w.ID, w.Title, w.Description, now, now}, new(string))
+		if err == nil && !made {
+			err = place.Taken("workspace", w.ID)
+		}
+		return err
+	})
+}
+
+// SetWorkspace changes what is said of a workspace.
+func (s *Store) SetWorkspace(ctx context.Context, w place.Workspace) error {
+	if err := w.Check(); err != nil {
+		return err
+	}
+	return s.change(ctx, func(t tx) error {
+		if err := t.d.here(); err != nil {
+			return err
+		}
+		there, err := t.get(ctx, "UPDATE workspaces SET title = $1, description = $2, updated = $3 WHERE id = $4 RETURNING id",
+			[]any{w.Title, w.Description, s.time().UnixMicro(), w.ID}, new(string))
+		if err == nil && !there {
+			err = place.None("workspace", w.ID)
+		}
+		return err
+	})
+}
+
+// DeleteWorkspace deletes a workspace with its items.
+func (s *Store) DeleteWorkspace(ctx context.Context, id string) error {
+	if err := s.drop(ctx, "workspace", id, "DELETE FROM workspaces WHERE id = $1 RETURNING id"); err != nil {
+		return err
+	}
+	s.sweep(ctx)
+	return nil
+}
+
+// Items returns the items of a workspace.
+func (s *Store) Items(ctx context.Context, id string) ([]place.Item, error) {
+	if _, err := s.Workspace(ctx, id); err != nil {
+		return nil, err
+	}
+	var all []place.Item
+	err := s.view(ctx, func(t tx) error {
+		return t.all(ctx, "SELECT d.key, i.name, d.type, d.size, i.collection, i.pinned, i.added"+
+			" FROM items i JOIN documents d ON d.key = i.document WHERE i.workspace = $1 ORDER BY i.id", []any{id}, func(row scan) error {
+			var i place.Item
+			var added int64
+			if err := row(&i.Key, &i.Name, &i.Type, &i.Size, &i.Collection, &i.Pinned, &added); err != nil {
+				return err
+			}
+			i.Added = time.UnixMicro(added).UTC()
+			all = append(all, i)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// SetItem adds or changes an item.
+func (s *Store) SetItem(ctx context.Context, id string, i place.Item) error {
+	if err := i.Check(); err != nil {
+		return err
+	}
+	return s.change(ctx, func(t tx) error {
+		if err := t.touch(ctx, id, s.time()); err != nil {
+			return err
+		}
+		now, err := s.clock(ctx, t)
+		if err != nil {
+			return err
+		}
+		var name string
+		// What was used just now is not swept away by somebody else.
+		there, err := t.get(ctx, "UPDATE documents SET used = $1 WHERE key = $2 RETURNING name", []any{now, plain(i.Key)}, &name)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return place.None("document", i.Key)
+		}
+		return t.exec(ctx, "INSERT INTO items (workspace, document, name, collection, pinned, added) VALUES ($1, $2, $3, $4, $5, $6)"+
+			" ON CONFLICT (workspace, document) DO UPDATE SET name = excluded.name, collection = excluded.collection, pinned = excluded.pinned",
+			id, plain(i.Key), cmp.Or(place.Line(i.Name), name), i.Collection, i.Pinned, s.time().UnixMicro())
+	})
+}
+
+// touch notes that a workspace changes, and keeps others from it until the change is
+// done.
+func (t tx) touch(ctx context.Context, id string, now time.Time) error {
+	if place.CheckID(id) != nil {
+		return place.None("workspace", id)
+	}
+	if err := t.d.here(); err != nil {
+		return err
+	}
+	there, err := t.get(ctx, "UPDATE workspaces SET updated = $1 WHERE id = $2 RETURNING id", []any{now.UnixMicro(), id}, new(string))
+	if err == nil && !there {
+		err = place.None("workspace", id)
+	}
+	return err
+}
+
+// DropItem takes an item out of a workspace.
+func (s *Store) DropItem(ctx context.Context, id, key string) error {
+	err := s.change(ctx, func(t tx) error {
+		if err := t.touch(ctx, id, s.time()); err != nil {
+			return err
+		}
+		there, err := t.get(ctx, "DELETE FROM items WHERE workspace = $1 AND document = $2 RETURNING name", []any{id, plain(key)}, new(string))
+		if err == nil && !there {
+			err = place.None("document", key)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.sweep(ctx)
+	return nil
+}
