@@ -112,6 +112,9 @@ func classify(err error, chosen bool) *Error {
 	if e, ok := errors.AsType[*prompt.Error](err); ok {
 		return &Error{Code: PromptAssembly, Message: sentence("The prompt could not be assembled: " + e.Error())}
 	}
+	if e, ok := errors.AsType[*harness.MissingError](err); ok {
+		return &Error{Code: PromptAssembly, Message: sentence("The prompt could not be assembled: " + e.Error())}
+	}
 	if e, ok := errors.AsType[*harness.LockedError](err); ok {
 		return &Error{Code: SessionBusy, Message: sentence(e.Error())}
 	}

@@ -21,6 +21,8 @@ type client struct {
 	writeFile     bool // fs/write_text_file
 	notices       bool // the update "notice"
 	terminal      bool // live output of commands in _meta.terminal_output
+	elicits       bool // elicitation/create with a form
+	locale        string
 }
 
 // initialize notes what the client says of itself. The caller holds c.mu.
@@ -57,6 +59,8 @@ func readClient(params json.RawMessage) (*client, error) {
 		writeFile: files.flag("writeTextFile"),
 		notices:   caps.object("session").object("notices") != nil,
 		terminal:  caps.object("_meta").flag("terminal_output"),
+		elicits:   caps.object("elicitation").object("form") != nil,
+		locale:    p.meta().text("locale"),
 	}, nil
 }
 

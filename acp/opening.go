@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,11 +29,14 @@ import (
 type opening struct {
 	dirs    Dirs
 	servers servers
+	place   harness.Place // what the client says of the session
+	skipped []error       // why skills of the client are left out
 }
 
 // same reports whether o asks for what p does.
 func (o opening) same(p opening) bool {
-	return o.dirs.Cwd == p.dirs.Cwd && slices.Equal(o.dirs.More, p.dirs.More) && o.servers.digest == p.servers.digest
+	return o.dirs.Cwd == p.dirs.Cwd && slices.Equal(o.dirs.More, p.dirs.More) &&
+		o.servers.digest == p.servers.digest && reflect.DeepEqual(o.place, p.place)
 }
 
 // A startSession makes the harness's side of a session, such as [harness.Engine.Open].
@@ -47,27 +52,20 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	if err := s.end(ctx); err != nil {
 		return errors.Join(err, ws.close())
 	}
-	notices := slices.Clone(b.Notices)
-	if len(o.servers.names) > 0 {
-		notices = append(notices, serversNotice(o.servers.names))
+	for _, why := range o.skipped {
+		c.o.Log.Warn().Str("session", s.id).Err(why).Msg("left out a skill of the client")
 	}
-	h, err := start(ctx, harness.Spec{
-		ID:       s.id,
-		FS:       clientio.New(ws.FS, s, clientio.Offer{Read: c.client.readFile, Write: c.client.writeFile}),
-		Runner:   ws.Runner,
-		Scratch:  ws.Scratch,
-		Approver: s,
-		Client:   prompt.Client{Name: c.client.name, Version: c.client.version},
-		Notices:  notices,
-	})
+	told := &announcer{s: s}
+	h, err := start(ctx, s.spec(b, o, ws, told))
 	if err != nil {
-		return errors.Join(err, ws.close())
+		return errors.Join(placeFailure(o.place, err), ws.close())
 	}
+	told.h = h
 	enc := v1.New(c.wire, v1.Options{
 		Session: s.id, Dir: o.dirs.Cwd, Notices: c.client.notices, Terminal: c.client.terminal,
 	})
 	c.mu.Lock()
-	s.h, s.enc, s.workspace, s.opened = h, enc, ws, o
+	s.h, s.enc, s.commands, s.workspace, s.opened = h, enc, told, ws, o
 	s.chosen = s.chosen || b.Chosen
 	closed := c.closed
 	c.mu.Unlock()
@@ -77,42 +75,37 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	return nil
 }
 
+// spec describes the session of the harness that s is opened with.
+func (s *session) spec(b *Backend, o opening, ws Workspace, told *announcer) harness.Spec {
+	cl := s.c.client
+	sp := harness.Spec{
+		ID:       s.id,
+		FS:       clientio.New(ws.FS, s, clientio.Offer{Read: cl.readFile, Write: cl.writeFile}),
+		Runner:   ws.Runner,
+		Scratch:  ws.Scratch,
+		Approver: s,
+		Client:   prompt.Client{Name: cl.name, Version: cl.version},
+		Notices:  slices.Clone(b.Notices),
+		Place:    o.place,
+		Changed:  told.changed,
+	}
+	if len(o.servers.names) > 0 {
+		sp.Notices = append(sp.Notices, serversNotice(o.servers.names))
+	}
+	if cl.elicits {
+		sp.Asker = s
+	}
+	sp.Place.Locale = cmp.Or(o.place.Locale, cl.locale) // that of the session counts (M-21)
+	return sp
+}
+
 // state is what every answer that opens a session says of it, with the values
 // that hold (C016). The commands follow the answer, since many clients drop what
 // comes before it (R-ACP-14).
 func (s *session) state(r *wire.Request) (*acpsdk.SessionModeState, []acpsdk.SessionConfigOption) {
-	h := s.h
-	r.After(func() { s.update(commandsUpdate{"available_commands_update", commands(h)}) })
-	set := h.OptionSet()
+	r.After(s.commands.begin)
+	set := s.h.OptionSet()
 	return modes(set), configOptions(set)
-}
-
-type commandsUpdate struct {
-	Update   string    `json:"sessionUpdate"`
-	Commands []command `json:"availableCommands"`
-}
-
-// A command is a slash command as clients show it.
-type command struct {
-	Name        string     `json:"name"`
-	Description string     `json:"description"`
-	Input       *inputHint `json:"input,omitempty"`
-}
-
-type inputHint struct {
-	Hint string `json:"hint"`
-}
-
-func commands(h *harness.Session) []command {
-	list := []command{}
-	for _, x := range h.Commands() {
-		cmd := command{Name: x.Name, Description: x.Description}
-		if x.Hint != "" {
-			cmd.Input = &inputHint{x.Hint}
-		}
-		list = append(list, cmd)
-	}
-	return list
 }
 
 // startFailure makes the error of [Options.Start] one for the user.
@@ -147,6 +140,9 @@ func readOpening(p object) (opening, error) {
 		}
 	}
 	var o opening
+	if o.place, o.skipped, err = readPlace(p); err != nil {
+		return opening{}, err
+	}
 	if o.dirs.Cwd, err = directory("cwd", cwd); err != nil {
 		return opening{}, err
 	}

@@ -25,6 +25,7 @@ type session struct {
 	// the queue of the connection sees to, and so need no lock to read.
 	h         *harness.Session // nil while it is not open
 	enc       *v1.Encoder
+	commands  *announcer
 	workspace Workspace
 	opened    opening // what it was opened for
 
