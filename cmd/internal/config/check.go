@@ -3,9 +3,11 @@ package config
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // check looks at the values that must be one of a few, or in a range.
@@ -15,10 +17,18 @@ func (c *Config) check() error {
 		err error
 	}{
 		{"mode", oneOf(c.Mode, modes()...)},
+		{"citations", oneOf(c.Citations, "registry", "linked")},
+		{"context.latitude", degrees(c.Context.Latitude, 90)},
+		{"context.longitude", degrees(c.Context.Longitude, 180)},
 		{"context.units", oneOf(c.Context.Units, "", "metric", "imperial")},
+		{"context.time", oneOf(c.Context.Time, "", "12h", "24h")},
+		{"context.currency", checkCurrency(c.Context.Currency)},
 		{"prompt_cache.volatile_placement", oneOf(c.PromptCache.VolatilePlacement, "turn", "system")},
 		{"history.cross_vendor", oneOf(c.History.CrossVendor, "typed", "text")},
 		{"attachments.inline_bytes", notNegative(c.Attachments.InlineBytes)},
+		{"skills.trusted", checkTrusted(c.Skills.Trusted)},
+		{"instructions.file_bytes", above(&c.Instructions.FileBytes, 0)},
+		{"instructions.all_bytes", above(&c.Instructions.AllBytes, 0)},
 		{"tool_route.on_failure", oneOf(c.ToolRoute.OnFailure, "none", "search_only", "all")},
 		{"compaction.trigger", notNegative(c.Compaction.Trigger)},
 		{"compaction.keep_rounds", notNegative(c.Compaction.KeepRounds)},
@@ -37,10 +47,12 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s: %s: %w", c.near(v.key), v.key, v.err)
 		}
 	}
-	if err := c.checkProviders(); err != nil {
-		return err
+	for _, check := range []func() error{c.checkProviders, c.checkEntries, c.checkSections, c.checkVariables, c.checkHooks, c.checkModels} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	return c.checkEntries()
+	return nil
 }
 
 // checkEntries looks at the tables that come in any number.
@@ -55,15 +67,6 @@ func (c *Config) checkEntries() error {
 		}
 		if err := s.Timeout.check(); err != nil {
 			return fmt.Errorf("%s: mcp.%s.timeout: %w", c.near("mcp."+name+".timeout"), name, err)
-		}
-	}
-	for i, h := range c.Hooks {
-		key := "hook." + strconv.Itoa(i)
-		if err := oneOf(h.Action, "drop", "replace", "append", "reorder"); err != nil {
-			return fmt.Errorf("%s: hook: action: %w", c.near(key+".action"), err)
-		}
-		if err := oneOf(h.Target, "", "sections", "tools"); err != nil {
-			return fmt.Errorf("%s: hook: target: %w", c.near(key+".target"), err)
 		}
 	}
 	for i, t := range c.Tools {
@@ -95,6 +98,23 @@ func checkOrder(order *[]string) error {
 	}
 	if !seen[unlisted] {
 		return fmt.Errorf("add %q where the tools go that are not listed", unlisted)
+	}
+	return nil
+}
+
+// degrees refuses what is no latitude or longitude.
+func degrees(n *float64, most float64) error {
+	if n != nil && !(math.Abs(*n) <= most) { // as NaN is not
+		return fmt.Errorf("must be degrees from -%g to %g", most, most)
+	}
+	return nil
+}
+
+// checkCurrency takes codes like EUR, which every model knows.
+func checkCurrency(code string) error {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if code != "" && (len(code) != 3 || strings.Trim(code, letters) != "") {
+		return fmt.Errorf("%q is not the code of a currency; write it like EUR or USD", code)
 	}
 	return nil
 }

@@ -15,11 +15,14 @@ type Config struct {
 	ToolOrder *[]string `toml:"tool_order"` // nil when absent, which is not the same as empty (R-PROMPT-20)
 	Database  string    `toml:"database"`   // [Config.DatabaseAt] says what it means
 	Locale    string    `toml:"locale"`     // such as de or zh-tw
+	Citations string    `toml:"citations"`  // registry or linked; default registry (R-CITE-20)
 
 	Context      Context      `toml:"context"`
 	PromptCache  PromptCache  `toml:"prompt_cache"`
 	History      History      `toml:"history"`
 	Attachments  Attachments  `toml:"attachments"`
+	Skills       Skills       `toml:"skills"`
+	Instructions Instructions `toml:"instructions"`
 	ToolRoute    ToolRoute    `toml:"tool_route"`
 	Task         Task         `toml:"task"`
 	Compaction   Compaction   `toml:"compaction"`
@@ -38,6 +41,10 @@ type Config struct {
 	Hooks     []Hook              `toml:"hook"`
 	Tools     []Tool              `toml:"tool"`
 
+	// Models is what models.toml says of models, by PROVIDER/MODEL or by the
+	// beginning of one; [Config.ModelProfile] says what holds for a model.
+	Models map[string]ModelProfile `toml:"-"`
+
 	Run   Run   `toml:"-"`
 	Paths Paths `toml:"-"`
 	Proxy Proxy `toml:"-"`
@@ -50,9 +57,13 @@ type Config struct {
 
 // Context is what the prompt tells of the user.
 type Context struct {
-	Name     string `toml:"name"`
-	Location string `toml:"location"`
-	Units    string `toml:"units"` // metric or imperial; "" does not say
+	Name      string   `toml:"name"`
+	Location  string   `toml:"location"`
+	Latitude  *float64 `toml:"latitude"` // degrees; nil is not known
+	Longitude *float64 `toml:"longitude"`
+	Units     string   `toml:"units"`    // metric or imperial; "" does not say
+	Time      string   `toml:"time"`     // 12h or 24h; "" does not say
+	Currency  string   `toml:"currency"` // such as EUR; "" does not say
 }
 
 // PromptCache says how a prompt is laid out for the provider's cache.
@@ -68,6 +79,13 @@ type History struct {
 // Attachments limits what is given in full.
 type Attachments struct {
 	InlineBytes int `toml:"inline_bytes"` // default 16384
+}
+
+// Instructions says which files that directories carry for agents are read.
+type Instructions struct {
+	AgentsMD  bool `toml:"agents_md"`  // AGENTS.md of the working directory and above; default true
+	FileBytes int  `toml:"file_bytes"` // of one with its imports; default 32768
+	AllBytes  int  `toml:"all_bytes"`  // of all of them; default 65536
 }
 
 // ToolRoute sets the request up that decides whether a turn needs tools.
@@ -160,33 +178,6 @@ type Server struct {
 	Headers  map[string]string `toml:"headers" show:"secret"`
 	Disabled bool              `toml:"disabled"`
 	Timeout  Duration          `toml:"timeout"` // of one call; default 60s (R-MCP-18)
-}
-
-// A Section is an extra section of the prompt (R-CMD-10).
-type Section struct {
-	Name    string  `toml:"name"`
-	Order   float64 `toml:"order"`
-	Text    string  `toml:"text"`
-	Literal bool    `toml:"literal"` // braces in Text mean nothing
-	Scope   string  `toml:"scope"`   // a session id; "" is all
-}
-
-// A Variable is an extra variable of the prompt with a fixed value.
-type Variable struct {
-	Name  string `toml:"name"`
-	Value string `toml:"value"`
-	Scope string `toml:"scope"`
-}
-
-// A Hook changes an assembled prompt.
-type Hook struct {
-	Action  string   `toml:"action"`  // drop, replace, append or reorder
-	Section string   `toml:"section"` // the section to drop, replace or append to
-	Tool    string   `toml:"tool"`    // the tool to drop
-	Text    string   `toml:"text"`    // for replace and append
-	Order   []string `toml:"order"`   // for reorder: sections or tools
-	Target  string   `toml:"target"`  // for reorder: sections or tools; default sections
-	Scope   string   `toml:"scope"`
 }
 
 // A Tool is a custom tool: a command that reads its input as JSON (R-TOOLS-31).

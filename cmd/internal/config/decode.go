@@ -61,12 +61,12 @@ func (c *Config) near(key string) string {
 	return cmp.Or(climb(key, c.origin.values), climb(key, c.origin.tables), c.Paths.Config)
 }
 
-// decode reads a file's content over c, and notes the line of every key. A key
-// that c does not have is a warning.
-func (c *Config) decode(file string, data []byte) ([]Warning, error) {
+// decode reads a file's content over into, and notes the line of every key in
+// from. A key that into does not have is a warning.
+func decode(into any, from origins, file string, data []byte) ([]Warning, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
-	err := dec.Decode(c)
+	err := dec.Decode(into)
 	var warnings []Warning
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		for _, e := range strict.Errors {
@@ -89,9 +89,9 @@ func (c *Config) decode(file string, data []byte) ([]Warning, error) {
 	for _, k := range keysOf(data) {
 		place := file + ":" + strconv.Itoa(k.line)
 		if k.table {
-			c.origin.tables[k.name] = place
+			from.tables[k.name] = place
 		} else {
-			c.origin.values[k.name] = place
+			from.values[k.name] = place
 		}
 	}
 	return warnings, nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,7 +53,11 @@ func Load(s Sources) (*Config, []Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings = append(warnings, found...)
+	more, err := c.fromModels()
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings = slices.Concat(warnings, found, more)
 	for _, set := range settings() {
 		v, ok := given[set.name]
 		if !ok {
@@ -75,19 +80,22 @@ func Load(s Sources) (*Config, []Warning, error) {
 // defaults returns what holds when nobody says anything.
 func defaults() *Config {
 	return &Config{
-		Mode:        "ask",
-		Locale:      "en",
-		PromptCache: PromptCache{VolatilePlacement: "turn"},
-		History:     History{CrossVendor: "typed"},
-		Attachments: Attachments{InlineBytes: 16 << 10},
-		ToolRoute:   ToolRoute{OnFailure: "none"},
-		Compaction:  Compaction{Trigger: 32000, KeepRounds: 6},
-		Web:         Web{Caps: WebCaps{Auto: 5, Search: 12, Research: 30}},
-		ACP:         ACP{Terminal: "own"},
-		Harness:     Harness{Idle: Duration(30 * time.Minute)},
-		Run:         Run{Zone: time.Local, Drain: 10 * time.Minute, LogLevel: "info"},
-		origin:      newOrigins(),
-		keys:        &keyring{},
+		Mode:         "ask",
+		Locale:       "en",
+		PromptCache:  PromptCache{VolatilePlacement: "turn"},
+		History:      History{CrossVendor: "typed"},
+		Attachments:  Attachments{InlineBytes: 16 << 10},
+		Citations:    "registry",
+		Skills:       Skills{Workspace: true},
+		Instructions: Instructions{AgentsMD: true, FileBytes: 32 << 10, AllBytes: 64 << 10},
+		ToolRoute:    ToolRoute{OnFailure: "none"},
+		Compaction:   Compaction{Trigger: 32000, KeepRounds: 6},
+		Web:          Web{Caps: WebCaps{Auto: 5, Search: 12, Research: 30}},
+		ACP:          ACP{Terminal: "own"},
+		Harness:      Harness{Idle: Duration(30 * time.Minute)},
+		Run:          Run{Zone: time.Local, Drain: 10 * time.Minute, LogLevel: "info"},
+		origin:       newOrigins(),
+		keys:         &keyring{},
 	}
 }
 
@@ -184,7 +192,7 @@ func (c *Config) fromFile(wanted bool) ([]Warning, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading configuration: %w", err)
 	}
-	return c.decode(c.Paths.Config, data)
+	return decode(c, c.origin, c.Paths.Config, data)
 }
 
 // fromSystem takes what the system's own variables say.

@@ -26,6 +26,7 @@ type Value struct {
 func (c *Config) Values() []Value {
 	s := shower{config: c}
 	s.fields("", reflect.ValueOf(*c))
+	s.show("models", "", reflect.ValueOf(c.Models))
 	s.fields("proxy", reflect.ValueOf(c.Proxy))
 	s.add("config", c.Paths.Config)
 	s.add("state", c.Paths.State)

@@ -28,7 +28,7 @@ func (c *Config) Within(dir string) (*Config, []Warning, error) {
 		return nil, nil, fmt.Errorf("reading the workspace's configuration: %w", err)
 	}
 	w := &Config{origin: newOrigins()}
-	warnings, err := w.decode(path, data)
+	warnings, err := decode(w, w.origin, path, data)
 	if err != nil {
 		return nil, nil, err
 	}

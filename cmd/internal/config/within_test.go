@@ -42,6 +42,24 @@ func TestWorkspaceOnlyTightens(t *testing.T) {
 				"FILE:11: hook.0.action cannot be set by a workspace and has no effect",
 			},
 		},
+		{
+			"what the model is told", "persona = \"evil\"\ncitations = \"linked\"\nlocale = \"de\"\n[context]\nlatitude = 1.0\ncurrency = \"EUR\"\n[skills]\nfolder = \"s\"\nclaude = true\ntrusted = [\"/\"]\ndisabled = [\"search\"]\n[instructions]\nfile_bytes = 9999999\n[attachments]\ninline_bytes = 1\n[models.\"*\"]\ntool_usage = 0\n",
+			nil, []string{
+				"FILE:16: unknown key models.* has no effect",
+				"FILE:1: persona cannot be set by a workspace and has no effect",
+				"FILE:2: citations cannot be set by a workspace and has no effect",
+				"FILE:3: locale cannot be set by a workspace and has no effect",
+				"FILE:5: context.latitude cannot be set by a workspace and has no effect",
+				"FILE:6: context.currency cannot be set by a workspace and has no effect",
+				"FILE:8: skills.folder cannot be set by a workspace and has no effect",
+				"FILE:9: skills.claude cannot be set by a workspace and has no effect",
+				"FILE:10: skills.trusted cannot be set by a workspace and has no effect",
+				"FILE:11: skills.disabled cannot be set by a workspace and has no effect",
+				"FILE:13: instructions.file_bytes cannot be set by a workspace and has no effect",
+				"FILE:15: attachments.inline_bytes cannot be set by a workspace and has no effect",
+				"FILE:17: models.*.tool_usage cannot be set by a workspace and has no effect",
+			},
+		},
 		{"an unknown key", "nonsense = 1", nil, []string{"FILE:1: unknown key nonsense has no effect"}},
 	}
 	for _, tt := range tests {
