@@ -13,7 +13,11 @@
 // no skill of the user unless the user trusts the workspace.
 package skills
 
-import "github.com/lorimer-dev/lorimer/prompt"
+import (
+	"sync"
+
+	"github.com/lorimer-dev/lorimer/prompt"
+)
 
 // A Scope is where a skill comes from.
 type Scope string
@@ -66,37 +70,17 @@ type Places struct {
 type Root struct {
 	Scope Scope
 	Path  string
+	base  string // directory that the root belongs to: the workspace, the home
 }
-
-// Roots returns the folders that are looked into, the strongest first, whether
-// they exist or not.
-func (p Places) Roots() []Root { return nil }
 
 // A Library finds skills. It reads again only what has changed. The zero value is
 // ready, and safe for concurrent use.
-type Library struct{}
+type Library struct {
+	mu    sync.Mutex // guards the fields below
+	kept  map[place]kept
+	round uint64 // of the last Find
 
-// Find returns the skills of p, sorted by name, the disabled ones included, and
-// what is wrong with others.
-func (l *Library) Find(p Places) ([]Skill, []Problem) { return nil, nil }
-
-// Watch calls changed, from one goroutine, soon after something in the folders of
-// p has changed, until stop is called, which waits for it. stop is never nil and
-// may be called again, but not by changed. With an error nothing is watched.
-func (l *Library) Watch(p Places, changed func()) (stop func(), err error) {
-	return func() {}, nil
+	watching sync.Mutex // guards the fields below, also while the hub opens or closes
+	hub      *hub       // nil while nobody watches
+	users    int        // watches that have joined the hub
 }
-
-// File returns the text of a file that stands beside a skill's own, by its path
-// with slashes from the folder of the skill. Its error is for the model: it names
-// no path of this machine.
-func (l *Library) File(s Skill, name string) (string, error) { return "", nil }
-
-// Strict reads a folder of skills, a skill's own folder, or a single file, and
-// returns what is there and everything that is wrong with it, also what Find
-// puts up with.
-func Strict(path string) ([]Skill, []Problem) { return nil, nil }
-
-// Check reports what keeps a skill that comes from elsewhere, such as from a
-// client, from being one.
-func Check(s prompt.Skill) error { return nil }

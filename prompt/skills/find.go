@@ -1,0 +1,210 @@
+package skills
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/prompt"
+)
+
+// Roots returns the folders that are looked into, the strongest first, whether
+// they exist or not.
+func (p Places) Roots() []Root {
+	var out []Root
+	below := func(s Scope, dir string) {
+		if dir == "" {
+			return
+		}
+		dir = filepath.Clean(dir)
+		out = append(out, Root{s, filepath.Join(dir, ".agents", "skills"), dir})
+		if p.Claude {
+			out = append(out, Root{s, filepath.Join(dir, ".claude", "skills"), dir})
+		}
+	}
+	below(Project, p.Workspace)
+	if p.Folder != "" {
+		out = append(out, Root{User, filepath.Clean(p.Folder), filepath.Dir(filepath.Clean(p.Folder))})
+	}
+	below(User, p.Home)
+	return out
+}
+
+// folders lists the roots of p that are there. A root that two places lead to is
+// listed once, as the user's if it is one of the user's.
+func (p Places) folders() []folder {
+	within := ""
+	if p.Workspace != "" {
+		real, err := filepath.EvalSymlinks(p.Workspace)
+		if err != nil {
+			p.Workspace = "" // a workspace that is not there has no skills
+		}
+		within = real
+	}
+	var out []folder
+	for _, root := range slices.Backward(p.Roots()) { // the user's first
+		limit := ""
+		if root.Scope == Project {
+			limit = within
+		}
+		out = append(out, list(root, limit))
+	}
+	slices.Reverse(out)
+	for i := range out {
+		again := func(f folder) bool { return f.real != "" && f.real == out[i].real }
+		if out[i].root.Scope == Project && slices.ContainsFunc(out[i+1:], again) || slices.ContainsFunc(out[:i], again) {
+			out[i].real, out[i].found, out[i].wrong = "", nil, nil
+		}
+	}
+	return out
+}
+
+// A finding collects the skills of one Find.
+type finding struct {
+	scopes   map[Scope]map[string]Skill // by name
+	files    map[string]string          // real file of each skill by its path, to know one that is found twice
+	problems []Problem
+}
+
+// Find returns the skills of p, sorted by name, the disabled ones included, and
+// what is wrong with others: one problem for each file, in an order that is the same
+// for the same files.
+func (l *Library) Find(p Places) ([]Skill, []Problem) {
+	f := &finding{scopes: map[Scope]map[string]Skill{}, files: map[string]string{}}
+	for _, s := range p.Wire {
+		f.wire(s)
+	}
+	look := l.start()
+	for _, dir := range p.folders() {
+		if dir.wrong != nil {
+			f.problems = append(f.problems, *dir.wrong)
+		}
+		for _, c := range dir.found {
+			f.add(look.read(c, dir.root), c)
+		}
+	}
+	look.end()
+	for _, s := range seeds() {
+		f.put(s, "")
+	}
+	return f.merge(p), f.problems
+}
+
+// wire adds a skill of the client (R-PROMPT-45).
+func (f *finding) wire(s prompt.Skill) {
+	if err := Check(s); err != nil {
+		f.problems = append(f.problems, Problem{string(Wire), fmt.Sprintf("skill %.80q: %v", s.Name, err), true})
+		return
+	}
+	var remarks []remark
+	d := document{skill: s, enabled: true}
+	d.shape(s.Instruction, false, int64(len(s.Instruction)))
+	for _, r := range d.remarks {
+		remarks = append(remarks, mild("skill %q: %s", s.Name, r.text))
+	}
+	f.tell(string(Wire), remarks)
+	f.put(Skill{Skill: d.skill, Scope: Wire, Enabled: true}, "")
+}
+
+// add adds what a candidate of a folder turned out to be.
+func (f *finding) add(r reading, c candidate) {
+	f.tell(c.path, r.remarks)
+	if r.ok {
+		s := r.skill
+		s.Folder, s.Within = c.dir, ""
+		if c.dir != "" {
+			s.Within = c.within
+		}
+		f.put(s, c.file)
+	}
+}
+
+// tell adds a problem of all that is not for the linter alone.
+func (f *finding) tell(path string, remarks []remark) {
+	var words []string
+	fatal := false
+	for _, r := range remarks {
+		if !r.petty {
+			words = append(words, r.text)
+		}
+		fatal = fatal || r.fatal
+	}
+	if len(words) > 0 {
+		f.problems = append(f.problems, Problem{path, strings.Join(words, "; besides, "), fatal})
+	}
+}
+
+// put adds a skill unless its scope has one of that name, which then counts.
+func (f *finding) put(s Skill, file string) {
+	names := f.scopes[s.Scope]
+	if names == nil {
+		names = map[string]Skill{}
+		f.scopes[s.Scope] = names
+	}
+	first, taken := names[s.Name]
+	switch {
+	case !taken:
+		names[s.Name] = s
+		f.files[s.Path] = file
+	case file == "" || f.files[first.Path] != file: // else it is the same one by another way
+		f.problems = append(f.problems, clash(s, first))
+	}
+}
+
+// clash tells that s is not loaded, because first has its name.
+func clash(s, first Skill) Problem {
+	return Problem{cmp.Or(s.Path, string(s.Scope)),
+		fmt.Sprintf("has the name %q of %s, which counts; rename one of them", s.Name, cmp.Or(first.Path, "another skill")), true}
+}
+
+// merge returns the skills that count, by name.
+func (f *finding) merge(p Places) []Skill {
+	if !p.Trusted {
+		f.protect()
+	}
+	all := map[string]Skill{}
+	for _, scope := range []Scope{Wire, Project, User, Builtin} {
+		for name, s := range f.scopes[scope] {
+			if _, taken := all[name]; !taken {
+				s.Enabled = s.Enabled && !slices.Contains(p.Disabled, name) && !slices.Contains(p.Disabled, "*")
+				all[name] = s
+			}
+		}
+	}
+	return sorted(all)
+}
+
+// sorted returns the skills by name.
+func sorted(names map[string]Skill) []Skill {
+	out := make([]Skill, 0, len(names))
+	for _, s := range names {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// protect removes the skills of the workspace that would replace one of the user or
+// of this program.
+func (f *finding) protect() {
+	var taken []string
+	for name := range f.scopes[Project] {
+		_, user := f.scopes[User][name]
+		_, builtin := f.scopes[Builtin][name]
+		if user || builtin {
+			taken = append(taken, name)
+		}
+	}
+	slices.Sort(taken)
+	for _, name := range taken {
+		scope := User
+		if _, ok := f.scopes[User][name]; !ok {
+			scope = Builtin
+		}
+		f.problems = append(f.problems, Problem{f.scopes[Project][name].Path, fmt.Sprintf(
+			"would replace the %s skill %q and is not loaded; rename it, or list the workspace as trusted under [skills] in the configuration", scope, name), true})
+		delete(f.scopes[Project], name)
+	}
+}

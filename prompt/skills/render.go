@@ -1,0 +1,44 @@
+package skills
+
+import (
+	"embed"
+	"path/filepath"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/prompt"
+)
+
+//go:embed text
+var texts embed.FS
+
+// sentence returns a text for the model with values in place of its variables,
+// given as name and value. A value is never read again.
+func sentence(name string, pairs ...string) string {
+	text, err := texts.ReadFile("text/" + name + ".md")
+	if err != nil {
+		panic(err) // the name is a literal of this package
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		pairs[i] = "{{" + pairs[i] + "}}"
+	}
+	return strings.NewReplacer(pairs...).Replace(strings.TrimSpace(string(text)))
+}
+
+// render returns the instruction as the model reads it. folder is the folder of the
+// skill as the model is told it, "" for a skill without.
+func render(s prompt.Skill, scope Scope, folder string) string {
+	text := s.Instruction
+	if folder != "" {
+		text += "\n\n" + sentence("folder", "folder", shown(folder))
+	}
+	if scope != Project {
+		return text
+	}
+	return sentence("workspace", "name", s.Name) + "\n\n" +
+		prompt.Wrap("skill", text, "name", s.Name, "from", string(scope))
+}
+
+// shown returns a path as it can stand in a sentence between back quotes.
+func shown(path string) string {
+	return strings.NewReplacer("`", "'", "\n", " ", "\t", " ").Replace(prompt.Reveal(filepath.ToSlash(path)))
+}
