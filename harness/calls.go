@@ -34,6 +34,7 @@ type call struct {
 	input   json.RawMessage
 	refused *tools.Result // instead of running
 	unasked bool          // refused because there was nobody to ask
+	ran     bool          // it was allowed to run
 
 	shown event.ToolCall // as the watcher last saw it
 	last  event.ToolCall // the update that ends it
@@ -267,6 +268,7 @@ func (t *turn) perform(ctx context.Context, c *call) (r tools.Result) {
 	t.show(c, event.ToolCall{Status: event.InProgress})
 	out := &live{id: c.ID, out: t.out}
 	defer out.end()
+	c.ran = true
 	if r, err = c.tool.Run(ctx, tools.Call{ID: c.ID, Input: c.input, Output: out.write}); err != nil {
 		return t.broken(ctx, c, err)
 	}
@@ -315,7 +317,9 @@ func (t *turn) finish(ctx context.Context, c *call, r tools.Result) error {
 	if c.unasked {
 		t.unasked++
 	}
-	err := t.append(ctx, c.conclude(r))
+	result := c.conclude(r)
+	t.annotate(ctx, c, &result)
+	err := t.append(ctx, result)
 	t.reveal(c)
 	return err
 }
@@ -341,7 +345,7 @@ func (c *call) conclude(r tools.Result) thread.Result {
 		c.last.Output = text
 	}
 	c.shown = merge(c.shown, c.last)
-	return thread.Result{CallID: c.ID, Text: text, IsError: r.IsError, Images: r.Images, Shown: c.shown}
+	return thread.Result{CallID: c.ID, Text: text, IsError: r.IsError, Images: r.Images, Shown: c.shown, Answers: r.Answers}
 }
 
 // reveal tells the result of a call.

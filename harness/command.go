@@ -48,14 +48,23 @@ func (s *Session) commands() []command {
 	}
 }
 
-// Commands lists what the session understands as a command at the moment, in the
-// order to show it (R-ACP-14).
-func (s *Session) Commands() []Command {
+// builtin lists the commands without the skills.
+func (s *Session) builtin() []Command {
 	var out []Command
 	for _, c := range s.commands() {
 		out = append(out, c.Command)
 	}
 	return out
+}
+
+// Commands lists what the user can begin a message with at the moment, in the order
+// to show it: the commands of the session, then its skills, which go to the model as
+// the user has written them (R-ACP-14).
+func (s *Session) Commands() []Command {
+	s.mu.Lock()
+	skills := s.skills
+	s.mu.Unlock()
+	return append(s.builtin(), skills...)
 }
 
 // command finds the command that a message asks for, and the words after its

@@ -57,8 +57,8 @@ func CheckID(id string) error {
 
 // Open opens a new session. It fails with [ErrBadID] or [ErrTaken] for a wished
 // id, the former before anything else is done with it (R-HARN-01), and with
-// [ErrOption] for a choice that is none. Errors of the settings come as they
-// are.
+// [ErrOption] for a choice that is none, with a [*MissingError] for a project or a
+// workspace of documents. Errors of the settings come as they are.
 func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
 	if err := e.admit(&sp); err != nil {
 		return nil, err
@@ -67,9 +67,16 @@ func (e *Engine) Open(ctx context.Context, sp Spec) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.bind(ctx, thread.Bound{}); err != nil {
+		return nil, err
+	}
 	dirs := directories(&sp)
 	created := thread.Created{Cwd: dirs.Cwd, Roots: dirs.Roots}
-	if err := e.o.Threads.Create(ctx, s.id, created, thread.Options{Values: s.choice.values()}); err != nil {
+	more := []thread.Body{thread.Options{Values: s.choice.values()}}
+	if b := s.bound(); b != (thread.Bound{}) {
+		more = append(more, b)
+	}
+	if err := e.o.Threads.Create(ctx, s.id, created, more...); err != nil {
 		return nil, err
 	}
 	return e.keepNew(ctx, s)
@@ -113,25 +120,32 @@ func (e *Engine) prepare(ctx context.Context, sp Spec) (*Session, error) {
 	return &Session{
 		id: sp.ID, e: e, spec: sp, rules: approve.New(guard),
 		change: make(chan struct{}, 1), told: make(map[string]bool),
+		looking: make(chan struct{}, 1), unwatched: make(chan struct{}),
 		choice: choice, models: models, idle: make(chan struct{}),
 	}, nil
 }
 
-// keep registers s and returns it, unless the engine has been closed in between.
-func (e *Engine) keep(s *Session) (*Session, error) {
+// keep registers s, which is complete, and returns it, unless the engine has been
+// closed in between.
+func (e *Engine) keep(ctx context.Context, s *Session) (*Session, error) {
+	s.watch(ctx)
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	closed := e.closed
+	if !closed {
+		e.open[s] = true
+	}
+	e.mu.Unlock()
+	if closed {
+		s.unwatch()
 		return nil, ErrClosed
 	}
-	e.open[s] = true
 	return s, nil
 }
 
 // keepNew is keep for a session whose thread was just made. Nobody has been told of
 // one that cannot be kept, so it is deleted again.
 func (e *Engine) keepNew(ctx context.Context, s *Session) (*Session, error) {
-	_, err := e.keep(s)
+	_, err := e.keep(ctx, s)
 	if err == nil {
 		return s, nil
 	}

@@ -13,7 +13,7 @@ import (
 // At names a message up to which it is copied: one of the user is left out, so
 // that it can be written anew, one of the model is the last, with the results of
 // the tools that it called. "" copies all. The copy has the options that the thread
-// has at this moment; the thread itself stays as it is, also while a turn of it
+// has at this moment, and belongs where it does; the thread itself stays as it is, also while a turn of it
 // runs (R-ACP-16, C053). It fails as [Engine.Open] does, with [ErrNotFound] and with
 // [ErrNoEntry].
 func (e *Engine) Fork(ctx context.Context, from, at string, sp Spec) (*Session, error) {
@@ -38,6 +38,9 @@ func (e *Engine) Fork(ctx context.Context, from, at string, sp Spec) (*Session, 
 		return nil, err
 	}
 	s.choice = s.choice.stored(info.Options)
+	if err := s.bind(ctx, thread.Bound{Project: info.Project, Workspace: info.Bound}); err != nil {
+		return nil, err
+	}
 	created, more := part.copied(from, s)
 	if err := e.o.Threads.Copy(ctx, from, part.info.Last, s.id, created, more...); err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func (c *cut) add(e thread.Entry) error {
 // results of its calls, and, where it was given anew, the answer that followed.
 func (c *cut) complete(e thread.Entry) error {
 	switch b := e.Body.(type) {
-	case thread.Options, thread.Title, thread.Archived:
+	case thread.Options, thread.Title, thread.Archived, thread.Bound:
 		c.loose = append(c.loose, e)
 		return nil
 	case thread.Assistant:
@@ -124,6 +127,9 @@ func (c *cut) copied(from string, s *Session) (thread.Created, []thread.Body) {
 	}
 	if dirs.Cwd != c.info.Cwd || !slices.Equal(dirs.Roots, c.info.Roots) {
 		more = append(more, dirs)
+	}
+	if b := s.bound(); b != (thread.Bound{Project: c.info.Project, Workspace: c.info.Bound}) {
+		more = append(more, b)
 	}
 	return thread.Created{Cwd: dirs.Cwd, Roots: dirs.Roots, Parent: from}, more
 }

@@ -23,8 +23,17 @@ type Preview struct {
 // Preview composes the next send without making it. Nothing is stored and no
 // model is asked.
 func (s *Session) Preview(ctx context.Context) (Preview, error) {
-	t, err := s.look(ctx)
+	t, err := s.glance(ctx)
 	if err != nil {
+		return Preview{}, err
+	}
+	conv := new(thread.Conversation)
+	if t.shape == prompt.Stateless { // what the user has answered is part of the system string
+		if err := t.catchUp(ctx, conv); err != nil {
+			return Preview{}, err
+		}
+	}
+	if err := t.compose(conv); err != nil {
 		return Preview{}, err
 	}
 	return Preview{System: t.comp.System, Parts: t.parts, Assembly: t.assembly, Signature: t.sig}, nil
@@ -32,7 +41,7 @@ func (s *Session) Preview(ctx context.Context) (Preview, error) {
 
 // Tools lists the tools that the next send would offer, in wire order.
 func (s *Session) Tools(ctx context.Context) ([]tools.Info, error) {
-	t, err := s.look(ctx)
+	t, err := s.glance(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +64,7 @@ type CallResult struct {
 // without a model. Unless there is such a tool and its input is right, the
 // error says why.
 func (s *Session) Call(ctx context.Context, name string, input json.RawMessage) (CallResult, error) {
-	t, err := s.look(ctx)
+	t, err := s.glance(ctx)
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -71,9 +80,9 @@ func (s *Session) Call(ctx context.Context, name string, input json.RawMessage) 
 	return CallResult{r, c.unasked}, nil
 }
 
-// look freezes what the next send would depend on. What happens in it is told to
+// glance freezes what the next send would depend on. What happens in it is told to
 // nobody.
-func (s *Session) look(ctx context.Context) (*turn, error) {
+func (s *Session) glance(ctx context.Context) (*turn, error) {
 	nobody := &watcher{
 		sink:   event.SinkFunc(func(event.Event) error { return nil }),
 		cancel: func(error) {},

@@ -12,8 +12,11 @@ import (
 
 // Load opens the session of a thread that is stored, with the options that were
 // chosen in it. Sp.ID names it; where sp names other directories than the thread
-// has, they hold from now on, and the next turn tells the model (R-ACP-15). It
-// fails with [ErrBadID] and [ErrNotFound].
+// has, they hold from now on, and the next turn tells the model (R-ACP-15). The
+// project and the workspace of documents are those that the thread was bound to,
+// unless sp names others. It fails with [ErrBadID] and [ErrNotFound], and with a
+// [*MissingError] for what sp names; what the thread was bound to and is there no
+// more is told to the user.
 //
 // A thread may be open in several sessions, of one process or of many: whichever
 // has the turn answers (R-ACP-53).
@@ -30,7 +33,10 @@ func (e *Engine) Load(ctx context.Context, sp Spec) (*Session, error) {
 		return nil, err
 	}
 	s.choice = s.choice.stored(info.Options)
-	return e.keep(s)
+	if err := s.bind(ctx, thread.Bound{Project: info.Project, Workspace: info.Bound}); err != nil {
+		return nil, err
+	}
+	return e.keep(ctx, s)
 }
 
 // Info says what a list says of a thread: [ErrBadID], [ErrNotFound].

@@ -116,7 +116,7 @@ func TestOptionsOfTwoProcesses(t *testing.T) {
 	if _, err := slot.Prompt(t.Context(), in, &recorder{}); err != nil {
 		t.Fatal(err)
 	}
-	want := harness.Choice{Model: "p/m", Mode: "read-only", Tools: harness.ToolsOff, Thinking: "high"}
+	want := harness.Choice{Model: "p/m", Mode: "read-only", Tools: harness.ToolsOff, Thinking: "high", Citations: "registry", Voice: "off"}
 	if diff := cmp.Diff(want, f.load(t, s.ID()).Choice()); diff != "" {
 		t.Errorf("choice (-want +got):\n%s", diff)
 	}
@@ -176,10 +176,10 @@ func TestStoredOptionsThatAreNoneAnyMore(t *testing.T) { // C017
 	f := newFixture()
 	id := f.open(t).ID()
 	f.store(t, id, thread.Options{Values: map[string]string{
-		harness.OptionModel: "gone/model", harness.OptionMode: "yolo", harness.OptionTools: "", "voice": "on",
-		harness.OptionThinking: "enormous",
+		harness.OptionModel: "gone/model", harness.OptionMode: "yolo", harness.OptionTools: "", "colour": "red",
+		harness.OptionThinking: "enormous", harness.OptionCitations: "footnotes", harness.OptionVoice: "loud",
 	}})
-	want := harness.Choice{Model: "gone/model", Mode: "auto", Tools: harness.ToolsOn}
+	want := harness.Choice{Model: "gone/model", Mode: "auto", Tools: harness.ToolsOn, Citations: "registry", Voice: "off"}
 	if diff := cmp.Diff(want, f.load(t, id).Choice()); diff != "" {
 		t.Errorf("choice (-want +got):\n%s", diff)
 	}

@@ -2,28 +2,14 @@ package harness
 
 import (
 	"context"
-	_ "embed"
-	"html"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/prompt/attach"
 	"github.com/lorimer-dev/lorimer/tools"
-)
-
-// The words around what a user attaches.
-var (
-	//go:embed text/resource.md
-	resourceText string
-	//go:embed text/link.md
-	linkText string
-	//go:embed text/blob.md
-	blobText string
 )
 
 // storeInput stores the message of the user, with what the model is sent for it
@@ -35,18 +21,51 @@ func (t *turn) storeInput(ctx context.Context) error {
 	if m := directories(&t.s.spec); m.Cwd != t.info.Cwd || !slices.Equal(m.Roots, t.info.Roots) {
 		bodies = append(bodies, m)
 	}
-	if t.in.Retry {
-		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(thread.Retried{User: t.info.User})))
+	if b := t.s.bound(); b.Project != t.info.Project || b.Workspace != t.info.Bound {
+		bodies = append(bodies, b)
 	}
-	if err := t.storeFirst(ctx, append(bodies, t.message())); err != nil {
+	u, err := t.message(ctx)
+	if err != nil {
+		return err
+	}
+	if t.in.Retry {
+		r := thread.Retried{User: t.info.User, Sent: withoutData(u.Sent), Attached: u.Attached}
+		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(r)))
+	}
+	if err := t.storeFirst(ctx, append(bodies, u)); err != nil {
 		return err
 	}
 	return t.tellMessage(ctx)
 }
 
-// message is the message of the user.
-func (t *turn) message() thread.User {
-	return thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Sent: sent(t.comp, t.in.Blocks)}
+// message is the message of the user, with what the model is sent for it: its
+// texts and pictures in their places, and around them what the prompt adds.
+func (t *turn) message(ctx context.Context) (thread.User, error) {
+	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks}
+	items, err := t.attach(ctx)
+	if err != nil {
+		return u, err
+	}
+	for _, i := range items {
+		a := thread.Attached{Key: i.Key, Name: i.Name, URI: i.URI, Type: i.Type}
+		if !slices.Contains(u.Attached, a) {
+			u.Attached = append(u.Attached, a)
+		}
+	}
+	u.Sent = sent(t.comp, t.in.Blocks, items, t.table(ctx, items))
+	return u, nil
+}
+
+// withoutData returns parts as [thread.Retried] keeps them: the message has its
+// pictures already.
+func withoutData(parts []thread.Part) []thread.Part {
+	out := slices.Clone(parts)
+	for i, p := range out {
+		if p.Image != nil {
+			out[i].Image = &tools.Image{MIME: p.Image.MIME}
+		}
+	}
+	return out
 }
 
 // tellMessage tells the message of the user once it is stored, and the title that a
@@ -71,7 +90,14 @@ func (t *turn) tellMessage(ctx context.Context) error {
 // be answered anew when one can (R-HARN-22, R-HARN-26). There is no conversation to go
 // on with, and the session stays as it was.
 func (t *turn) storeUnanswered(ctx context.Context) error {
-	if _, err := t.keep(ctx, t.message(), thread.Withdrawn{}); err != nil {
+	if err := t.compose(new(thread.Conversation)); err != nil {
+		return err
+	}
+	u, err := t.message(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := t.keep(ctx, u, thread.Withdrawn{}); err != nil {
 		return err
 	}
 	return t.tellMessage(ctx)
@@ -105,8 +131,9 @@ func directories(sp *Spec) thread.Moved {
 }
 
 // sent returns what the model is sent for a message: its text with what the
-// prompt puts around it, and its pictures in their places (R-PROMPT-33).
-func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
+// prompt puts around it, and its pictures in their places (R-PROMPT-33). What is
+// attached is mentioned where it stood, and table follows the text (R-PROMPT-50).
+func sent(comp prompt.Composition, blocks []event.Block, items []attach.Item, table string) []thread.Part {
 	var parts []thread.Part
 	var texts []string // since the last picture, joined once: there may be many
 	say := func() {
@@ -116,12 +143,16 @@ func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
 		}
 	}
 	for _, b := range blocks {
-		if !isPicture(b) {
-			texts = append(texts, words(b))
-			continue
+		switch {
+		case isPicture(b):
+			say()
+			parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
+		case isAttachment(b):
+			texts = append(texts, mention(items[0]))
+			items = items[1:]
+		default:
+			texts = append(texts, b.Text)
 		}
-		say()
-		parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
 	}
 	say()
 	if n := len(parts); n == 0 || parts[n-1].Image != nil {
@@ -135,7 +166,7 @@ func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
 		parts[0].Text = front.Turn(parts[0].Text)
 	}
 	last := &parts[len(parts)-1]
-	last.Text = end.Turn(last.Text)
+	last.Text = end.Turn(prompt.Composition{End: table}.Turn(last.Text))
 	if last.Text == "" {
 		parts = parts[:len(parts)-1]
 	}
@@ -143,32 +174,3 @@ func sent(comp prompt.Composition, blocks []event.Block) []thread.Part {
 }
 
 func isPicture(b event.Block) bool { return strings.HasPrefix(b.MIME, "image/") && len(b.Data) > 0 }
-
-// closing finds what a model may take for the end of a resource.
-var closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*resource)`) })
-
-// words returns a block as the model reads it: a text as it is, a resource
-// between delimiters that say what it is and where it ends (C007).
-func words(b event.Block) string {
-	form := ""
-	switch {
-	case b.URI == "" && len(b.Data) == 0:
-		return b.Text
-	case b.Text != "":
-		form = resourceText
-	case len(b.Data) > 0:
-		form = blobText
-	default:
-		form = linkText
-	}
-	text := b.Text // which may be large, and mostly stays as it is
-	if closing().MatchString(text) {
-		text = closing().ReplaceAllString(text, `<\/$1`)
-	}
-	fill := strings.NewReplacer(
-		"NAME", html.EscapeString(b.Name), "URI", html.EscapeString(b.URI), "MIME", html.EscapeString(b.MIME),
-		"SIZE", strconv.Itoa(len(b.Data)),
-	)
-	before, after, _ := strings.Cut(strings.TrimSpace(form), "TEXT")
-	return fill.Replace(before) + text + fill.Replace(after)
-}

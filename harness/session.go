@@ -20,10 +20,15 @@ type Session struct {
 	change chan struct{}   // holds a token while an option is being changed
 	told   map[string]bool // notices that were told; the running turn's
 
+	looking   chan struct{} // holds a token while the skills are being looked at
+	unwatch   func()        // ends that, and waits for it
+	unwatched chan struct{} // closed when it has ended
+
 	mu     sync.Mutex // guards the fields below
 	choice Choice
 	models []model.Descriptor
-	queue  []*Slot // the first one's turn it is
+	skills []Command // those there are, as far as is known
+	queue  []*Slot   // the first one's turn it is
 	closed bool
 	idle   chan struct{} // closed when the session is and the queue has emptied
 }
@@ -48,6 +53,10 @@ func (s *Session) Close(ctx context.Context) error {
 		if len(s.queue) == 0 {
 			close(s.idle)
 		}
+		go func() { // whoever closes waits for it
+			s.unwatch()
+			close(s.unwatched)
+		}()
 	}
 	for _, sl := range s.queue {
 		if sl.cancel != nil {
@@ -56,10 +65,12 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 
-	select {
-	case <-s.idle:
-	case <-ctx.Done():
-		return ctx.Err()
+	for _, ended := range []chan struct{}{s.idle, s.unwatched} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if err := s.e.pool.drop(ctx, s.id); err != nil {
 		return err

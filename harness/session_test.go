@@ -296,6 +296,8 @@ func TestOptionSet(t *testing.T) { // R-ACP-18, C017
 		"mode[mode]=ask of ask,accept-edits,auto,read-only",
 		"model[model]=gone/model of gone/model,p/m",
 		"tools[]=on of on,auto,off",
+		"citations[]=registry of registry,linked",
+		"voice[]=off of on,off",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)

@@ -47,6 +47,7 @@ type turn struct {
 	wire     []model.Tool // what the model is told of, in order
 	parts    prompt.Parts
 	assembly prompt.Assembly
+	named    []prompt.Skill // that the message names by slash tokens
 	comp     prompt.Composition
 	sig      Signature
 	lease    lease
@@ -118,6 +119,7 @@ func (t *turn) prepare(ctx context.Context) error {
 	if err := t.freeze(ctx); err != nil {
 		return err
 	}
+	t.s.found(ctx, t.snap.Prompt.Skills)
 	if err := t.take(ctx); err != nil {
 		if _, ok := errors.AsType[*modelError](err); !ok || t.in.Retry || ctx.Err() != nil {
 			return err
@@ -127,15 +129,19 @@ func (t *turn) prepare(ctx context.Context) error {
 		}
 		return err
 	}
+	if err := t.compose(t.lease.conv); err != nil {
+		return err
+	}
 	if t.o.Trace != nil {
 		t.o.Trace(TurnTrace{
 			Session: t.s.id, Harness: t.lease.how, Changed: t.lease.changed, Signature: t.sig.Digest(),
+			Intent: intent(t.named),
 		})
 	}
 	return nil
 }
 
-// freeze reads what the send depends on and composes its prompt.
+// freeze reads what the send depends on, and assembles and signs its prompt.
 func (t *turn) freeze(ctx context.Context) error {
 	t.now = t.o.Now()
 	err := t.survey(ctx)
@@ -152,7 +158,7 @@ func (t *turn) freeze(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.compose(known)
+	return t.assemble(known)
 }
 
 // equip chooses the shape and collects the tools, built anew for this turn
@@ -167,7 +173,7 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 	sp := &t.s.spec
 	all := t.o.Tools(Scope{
 		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
-		Key: t.key(),
+		Asker: sp.Asker, Skills: newSkillSource(t.snap), Bodies: bodySource{t}, Key: t.key(),
 	})
 	for _, set := range sp.Sets {
 		more, err := set.Tools(ctx)
@@ -193,10 +199,11 @@ func (t *turn) key() string { return t.in.MessageID + "#" + strconv.Itoa(t.revis
 // mode returns the mode that holds for this send.
 func (t *turn) mode() approve.Mode { return cmp.Or(t.snap.Mode, t.choice.Mode) }
 
-// compose assembles the prompt and signs it.
-func (t *turn) compose(known []string) error {
+// assemble assembles the prompt and signs it.
+func (t *turn) assemble(known []string) error {
 	c := prompt.Context{
-		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known, Facts: t.snap.Prompt,
+		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known,
+		Citations: t.choice.Citations, Facts: t.snap.Prompt,
 	}
 	c.Tools = schemas(t.tools.Infos())
 	parts, assembly, err := t.o.Prompts.Parts(c, t.now)
@@ -207,12 +214,18 @@ func (t *turn) compose(known []string) error {
 	if err := t.sign(c); err != nil {
 		return err
 	}
-	if t.wire, err = wireTools(assembly.Tools); err != nil {
-		return err
-	}
+	t.wire, err = wireTools(assembly.Tools)
+	return err
+}
+
+// compose makes the system string and what goes around the text of the user, for
+// the next message of conv.
+func (t *turn) compose(conv *thread.Conversation) (err error) {
+	t.named = named(t.in.Blocks, t.snap.Prompt.Skills)
 	env := t.environment()
 	t.comp, err = t.o.Prompts.Compose(prompt.Send{
-		Shape: t.shape, Parts: parts, Client: t.s.spec.Client, Environment: &env, Volatile: t.snap.Prompt.Volatile,
+		Shape: t.shape, Parts: t.parts, Client: t.s.spec.Client, Environment: &env,
+		Volatile: t.snap.Prompt.Volatile, Notes: t.notes(conv),
 	})
 	return err
 }
@@ -244,8 +257,8 @@ func (t *turn) sign(c prompt.Context) error {
 		}
 	}
 	t.sig = Sign(Inputs{
-		Model: t.snap.Model, Effort: t.choice.Thinking, Tools: t.shape == prompt.Harness, Stable: parts.Stable,
-		Revision: t.revision,
+		Model: t.snap.Model, Effort: t.choice.Thinking, Tools: t.shape == prompt.Harness,
+		Citations: string(t.choice.Citations), Stable: parts.Stable, Revision: t.revision,
 	})
 	return nil
 }
@@ -286,15 +299,10 @@ func (t *turn) declared(name string) bool {
 // begin tells the notices and stores the user's message, before any model is
 // asked (R-HARN-22).
 func (t *turn) begin(ctx context.Context) error {
-	notices := append(slices.Clone(t.s.spec.Notices), t.snap.Notices...)
-	for _, text := range notices {
-		if t.s.told[text] {
-			continue
-		}
-		if err := t.out.emit(event.Notice{Severity: event.Info, Text: text}); err != nil {
+	for _, text := range slices.Concat(t.s.spec.Notices, t.snap.Notices) {
+		if err := t.notice(text); err != nil {
 			return err
 		}
-		t.s.told[text] = true
 	}
 	if err := t.storeInput(ctx); err != nil {
 		return err
@@ -306,6 +314,18 @@ func (t *turn) begin(ctx context.Context) error {
 				display(t.snap.Model), t.in.Blocks[i].MIME),
 		})
 	}
+	return nil
+}
+
+// notice tells the user something that is told once in a session.
+func (t *turn) notice(text string) error {
+	if t.s.told[text] {
+		return nil
+	}
+	if err := t.out.emit(event.Notice{Severity: event.Info, Text: text}); err != nil {
+		return err
+	}
+	t.s.told[text] = true
 	return nil
 }
 

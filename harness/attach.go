@@ -1,0 +1,149 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/prompt/attach"
+	"github.com/lorimer-dev/lorimer/tools"
+)
+
+// readContext is the tool with which a model reads what is attached.
+const readContext = "read-context"
+
+//go:embed text/mention.md
+var mentionText string
+
+// How much of a window the bodies of attachments may take for a model that cannot
+// read by key (R-PROMPT-52).
+const (
+	bodyShare   = 4       // as a fraction of the window
+	bodyUnknown = 8 << 10 // tokens, where the window is not known
+	bodyMost    = 32 << 10
+)
+
+const (
+	maxLinked   = 1 << 20 // bytes of a linked file that are given in full
+	maxLinkedIn = 8 << 20 // of all of them in a message
+	maxName     = 200     // characters of the name of an attachment
+)
+
+// isAttachment reports whether b is something beside the text of a message that the
+// model gets by a key.
+func isAttachment(b event.Block) bool { return (b.URI != "" || len(b.Data) > 0) && !isPicture(b) }
+
+// attach returns the attachments of the message, one for each such block, and keeps
+// what is embedded in them. The same content is the same document, however often
+// it comes (R-PROMPT-52).
+func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
+	var items []attach.Item
+	for _, b := range t.in.Blocks {
+		if !isAttachment(b) {
+			continue
+		}
+		i := attach.Item{Name: attachmentName(b), URI: b.URI, Type: b.MIME}
+		var err error
+		switch {
+		case len(b.Data) > 0:
+			i.Type, i.Size = cmp.Or(b.MIME, "application/octet-stream"), len(b.Data)
+			i.Key, err = t.document(ctx, i, b.Data)
+		case b.Text != "":
+			i.Type, i.Size, i.Body = cmp.Or(b.MIME, "text/plain"), len(b.Text), b.Text
+			i.Key, err = t.document(ctx, i, []byte(b.Text))
+		default:
+			i.Key = attach.ResourceKey(b.URI)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("keeping what is attached: %w", err)
+		}
+		items = append(items, i)
+	}
+	return items, nil
+}
+
+// document keeps a content as a document and returns its key.
+func (t *turn) document(ctx context.Context, i attach.Item, content []byte) (string, error) {
+	if t.o.Documents == nil {
+		return attach.DocumentKey(content), nil
+	}
+	d, err := t.o.Documents.Keep(ctx, i.Name, i.Type, content)
+	return d.Key, err
+}
+
+// attachmentName is what b is called, at the worst by its address.
+func attachmentName(b event.Block) string {
+	name := b.Name
+	if u, err := url.Parse(b.URI); name == "" && err == nil && strings.Trim(u.Path, "/") != "" {
+		name = path.Base(u.Path)
+	}
+	for _, more := range []string{b.URI, b.MIME, "attachment"} {
+		if strings.TrimSpace(name) == "" {
+			name = more
+		}
+	}
+	return tools.Line(name, maxName)
+}
+
+// table returns what is told of attachments after the text of the user: how they can
+// be read, and the small ones themselves; or all as far as there is room, for a
+// model that cannot read by key.
+func (t *turn) table(ctx context.Context, items []attach.Item) string {
+	inline := t.snap.Inline
+	if t.o.Documents == nil {
+		inline = math.MaxInt
+	}
+	table := attach.Table(items, inline)
+	if !t.declared(readContext) {
+		table = attach.Bodies(t.linked(ctx, items), t.room())
+	}
+	return strings.TrimSpace(table)
+}
+
+// linked returns items with the texts of the files in the workspace that they link
+// to. What cannot be read stays without one.
+func (t *turn) linked(ctx context.Context, items []attach.Item) []attach.Item {
+	out, left := slices.Clone(items), maxLinkedIn
+	for n, i := range out {
+		if i.Size > 0 || left <= 0 {
+			continue
+		}
+		at, ok := t.linkedFile(i.URI)
+		if !ok {
+			continue
+		}
+		data, err := t.s.spec.FS.ReadFile(ctx, at, maxLinked)
+		if err != nil || !isText(data) {
+			continue
+		}
+		out[n].Body, out[n].Size = string(data), len(data)
+		left -= len(data)
+	}
+	return out
+}
+
+// room is how many tokens the bodies of attachments may take.
+func (t *turn) room() int {
+	if w := t.snap.Model.Window; w > 0 {
+		return min(w/bodyShare, bodyMost)
+	}
+	return bodyUnknown
+}
+
+// isText reports whether data can be shown to a model.
+func isText(data []byte) bool { return utf8.Valid(data) && !slices.Contains(data, 0) }
+
+// mention stands in the text of the user in the place of an attachment.
+func mention(i attach.Item) string {
+	name := prompt.Reveal(tools.Line(i.Name, maxName))
+	return strings.NewReplacer("NAME", name, "KEY", i.Key).Replace(strings.TrimSpace(mentionText))
+}

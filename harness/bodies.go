@@ -1,0 +1,186 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/lorimer-dev/lorimer/harness/place"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/doc"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
+)
+
+// maxBody is how many bytes of an attached file are read.
+const maxBody = 16 << 20
+
+// A bodySource finds what the keys of a session stand for: those that its thread has
+// attached, and those of the documents in the workspace that it is bound to. It
+// reads files through the session's file system alone.
+type bodySource struct{ t *turn }
+
+var _ doc.Source = bodySource{}
+
+// Body implements [doc.Source].
+func (s bodySource) Body(ctx context.Context, key string) (doc.Body, error) {
+	a, err := s.find(ctx, key)
+	if err != nil {
+		return doc.Body{}, err
+	}
+	if strings.HasPrefix(key, "document:") {
+		return s.document(ctx, a)
+	}
+	return s.file(ctx, a)
+}
+
+// Caution implements [doc.Source].
+func (s bodySource) Caution(ctx context.Context, key string) string {
+	a, err := s.find(ctx, key)
+	if err != nil || !strings.HasPrefix(key, "resource:") {
+		return ""
+	}
+	name, ok := filePath(a.URI)
+	if !ok {
+		return ""
+	}
+	real, err := s.t.s.spec.FS.Resolve(name)
+	switch {
+	case errors.Is(err, workspace.ErrOutside):
+		return "the file is outside the workspace"
+	case workspace.Secret(name), err == nil && workspace.Secret(real):
+		return "the file may hold passwords or keys, and the model would read it"
+	}
+	return ""
+}
+
+// find returns the attachment that has key.
+func (s bodySource) find(ctx context.Context, key string) (thread.Attached, error) {
+	conv, err := s.conversation(ctx)
+	if err != nil {
+		return thread.Attached{}, err
+	}
+	if a, ok := conv.Attached(key); ok {
+		return a, nil
+	}
+	id := s.t.s.place().Workspace
+	if id == "" || s.t.o.Documents == nil {
+		return thread.Attached{}, unknownKey(key)
+	}
+	items, err := s.t.o.Documents.Items(ctx, id)
+	if err != nil && !errors.Is(err, place.ErrNone) {
+		return thread.Attached{}, err
+	}
+	for _, i := range items {
+		if i.Key == key {
+			return thread.Attached{Key: i.Key, Name: i.Name, Type: i.Type}, nil
+		}
+	}
+	return thread.Attached{}, unknownKey(key)
+}
+
+func unknownKey(key string) error {
+	return tools.Publicf("Nothing of this session has the key %q. Use a key as a table of attached context or the workspace gives it.", tools.Line(key, maxNamed))
+}
+
+// conversation returns that of the turn, or of a look, which has no harness, what
+// is stored.
+func (s bodySource) conversation(ctx context.Context) (*thread.Conversation, error) {
+	if s.t.lease.harness != nil {
+		return s.t.lease.conv, nil
+	}
+	conv := new(thread.Conversation)
+	return conv, s.t.catchUp(ctx, conv)
+}
+
+// document returns a document that is kept.
+func (s bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
+	var content []byte
+	err := place.ErrNone
+	if s.t.o.Documents != nil {
+		content, err = s.t.o.Documents.Content(ctx, a.Key)
+	}
+	switch {
+	case errors.Is(err, place.ErrNone):
+		return doc.Body{}, tools.Publicf("The content of %s is not kept any more. Ask the user to attach it again.", a.Key)
+	case err != nil:
+		return doc.Body{}, err
+	}
+	return body(a, content), nil
+}
+
+// file returns the file that a link leads to.
+func (s bodySource) file(ctx context.Context, a thread.Attached) (doc.Body, error) {
+	name, ok := filePath(a.URI)
+	if !ok {
+		return doc.Body{}, elsewhere(a)
+	}
+	content, err := s.t.s.spec.FS.ReadFile(ctx, name, maxBody)
+	if err != nil {
+		return doc.Body{}, unread(a, err)
+	}
+	return body(a, content), nil
+}
+
+func body(a thread.Attached, content []byte) doc.Body {
+	b := doc.Body{Name: a.Name, Type: a.Type, Size: len(content)}
+	if isText(content) {
+		b.Text = string(content)
+	}
+	return b
+}
+
+// elsewhere says why what a links to is no file.
+func elsewhere(a thread.Attached) error {
+	scheme, _, _ := strings.Cut(a.URI, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return tools.Publicf("%s is a web address, which cannot be read here. Go by its name, or ask the user for what it says.", a.Key)
+	}
+	return tools.Publicf("%s is a link of the editor that cannot be read here. Go by its name, or ask the user for what it says.", a.Key)
+}
+
+// unread says why the file that a links to was not read.
+func unread(a thread.Attached, err error) error {
+	switch {
+	case errors.Is(err, workspace.ErrOutside):
+		return tools.Publicf("The file of %s is outside the workspace, where nothing can be read. Ask the user for what it says.", a.Key)
+	case errors.Is(err, fs.ErrNotExist):
+		return tools.Publicf("The file of %s is not there any more.", a.Key)
+	case errors.Is(err, fs.ErrPermission):
+		return tools.Publicf("The file of %s may not be read.", a.Key)
+	case errors.Is(err, workspace.ErrSpecial):
+		return tools.Publicf("%s is a directory or no regular file. List it instead.", a.Key)
+	case errors.Is(err, workspace.ErrTooLarge):
+		return tools.Publicf("The file of %s has more than %d MiB. Read parts of it by its path.", a.Key, maxBody>>20)
+	}
+	return err
+}
+
+// linkedFile returns the path of a file of the workspace that uri leads to and that
+// may be read unasked.
+func (t *turn) linkedFile(uri string) (name string, ok bool) {
+	if name, ok = filePath(uri); !ok {
+		return "", false
+	}
+	real, err := t.s.spec.FS.Resolve(name)
+	return name, err == nil && !workspace.Secret(name) && !workspace.Secret(real)
+}
+
+// filePath returns the absolute path that a file address names.
+func filePath(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || !strings.EqualFold(u.Scheme, "file") || u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
+		return "", false
+	}
+	name := u.Path
+	if runtime.GOOS == "windows" {
+		name = strings.TrimPrefix(name, "/") // of /C:/x
+	}
+	name = filepath.FromSlash(name)
+	return name, filepath.IsAbs(name)
+}
