@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/prompt"
@@ -18,6 +19,7 @@ import (
 var (
 	errOutside  = errors.New("it leads out of the directory of the " + Name + " that it belongs to; put the text itself there")
 	errDangling = errors.New("it is a link to a file that does not exist; correct it, or remove it")
+	errLoop     = errors.New("its links lead in a circle; correct them")
 	errSpecial  = errors.New("it is not a regular file; put a text file in its place")
 	errSecret   = errors.New("by its name it holds passwords or keys; move what the model may read into another file")
 	errBinary   = errors.New("it is not text, or text in UTF-16; save it as UTF-8")
@@ -56,10 +58,12 @@ func (r *reader) read(dir string) (string, []string) {
 		return "", []string{unused(name, err)}
 	}
 	text, told := x.String(), x.told.list(name)
-	r.left -= min(r.left, len(text))
+	used := len(text)
 	if x.full {
+		used = max(used, limit) // what a whole line did not fit into is no place for others
 		told = append(told, r.cutLine(name, size, limit))
 	}
+	r.left = max(r.left-used, 0)
 	if hidden := prompt.Hidden(text); hidden != "" {
 		told = append(told, fmt.Sprintf("%s has characters that do not show: %s; the model sees them written out: remove what you did not put there", shown(name), hidden))
 	}
@@ -96,6 +100,9 @@ type loaded struct {
 func (f folder) locate(rel string) (string, error) {
 	real, err := filepath.EvalSymlinks(filepath.Join(f.dir, rel))
 	if err != nil {
+		if _, ok := errors.AsType[syscall.Errno](err); !ok {
+			err = errLoop // the one thing that the system has not said
+		}
 		return "", err
 	}
 	real, err = filepath.Rel(f.dir, real)

@@ -60,7 +60,7 @@ func Read(dir string, l Limits) ([]prompt.Instruction, []string) {
 	l.File, l.All = cmp.Or(max(l.File, 0), 32<<10), cmp.Or(max(l.All, 0), 64<<10)
 	real, err := realPath(dir)
 	if err != nil {
-		return nil, []string{fmt.Sprintf("no %s is looked for: the directory %s cannot be opened: %s; name one that exists and that you may open", Name, shown(dir), reason(err))}
+		return nil, []string{fmt.Sprintf("no %s is looked for in %s: %s", Name, shown(dir), reason(err))}
 	}
 	var found []prompt.Instruction
 	var told []string

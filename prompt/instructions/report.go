@@ -46,10 +46,10 @@ func reason(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied; give yourself permission to read it"
 	case absent(err):
-		return "there is no such file; correct the path"
+		return "there is no such file or directory; correct the path"
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
+		return p.Err.Error() + "; correct it, or remove it"
 	}
 	return err.Error()
 }
