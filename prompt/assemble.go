@@ -3,7 +3,6 @@ package prompt
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func (r *Registry) assemble(c Context, now time.Time) (Assembly, error) {
 	if a.Tools, err = r.collectTools(c, global.providers, scope.providers); err != nil {
 		return Assembly{}, err
 	}
-	c.Tools = cloneTools(a.Tools)
+	c.Tools = slices.Clone(a.Tools)
 	sections := withGuidance(shadow(global.sections, scope.sections, Section.name), a.Tools, seq)
 	if a.Sections, err = resolveSections(c, sections); err != nil {
 		return Assembly{}, err
@@ -59,7 +58,7 @@ func (r *Registry) assemble(c Context, now time.Time) (Assembly, error) {
 	if a, err = runHooks(c, a, hooks); err != nil {
 		return Assembly{}, fault(err, "running the hooks")
 	}
-	return a, nil
+	return a, a.check()
 }
 
 // snapshot returns the contributions as they are now, so that what a provider
@@ -177,32 +176,18 @@ func resolveVariables(c Context, variables []*entry[Variable]) (map[string]Value
 	return out, nil
 }
 
-func runHooks(c Context, a Assembly, hooks []*entry[Hook]) (Assembly, error) {
-	if len(hooks) == 0 {
-		return a, nil
-	}
-	return hooks[0].it(c, a, func(a Assembly) (Assembly, error) { return runHooks(c, a, hooks[1:]) })
-}
-
 // render interpolates the sections and joins what is not empty with one blank
 // line. It enforces what holds for the stable part: nothing in it varies from
 // send to send, and its last section is not a user's.
 func (a Assembly) render() (string, error) {
-	var texts []string
+	texts := make([]string, 0, len(a.Sections))
 	var last Entry
 	for _, e := range a.Sections {
-		text, user := e.Text, e.User || e.Literal
-		if !e.Literal {
-			var err error
-			text, err = interpolate(e.Text, a.Variables, func(name string, v Value) error {
-				user = user || v.User && v.Text != ""
-				return stableUse(name, v)
-			})
-			if err != nil {
-				return "", place(e.Name, err)
-			}
+		text, user, err := e.render(a.Variables)
+		if err != nil {
+			return "", err
 		}
-		if strings.TrimSpace(text) == "" {
+		if blank(text) {
 			continue
 		}
 		texts = append(texts, text)
@@ -215,12 +200,21 @@ func (a Assembly) render() (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-func stableUse(name string, v Value) error {
-	if !v.Volatile {
-		return nil
+// render returns the text of a section without blank lines around it, and whether
+// it holds some of the user's.
+func (e Entry) render(vars map[string]Value) (text string, user bool, err error) {
+	text, user = e.Text, e.User || e.Literal
+	if !e.Literal {
+		text, err = interpolate(e.Text, func(name string) (string, error) {
+			v, err := lookUp(name, vars)
+			user = user || v.User && v.Text != ""
+			return v.Text, err
+		})
 	}
-	return &Error{Fault: Varying, Variable: name,
-		Detail: fmt.Sprintf("variable %q differs between sends, and the section is stable; take it out", name)}
+	if err != nil {
+		return "", false, place(e.Name, err)
+	}
+	return strings.Trim(text, "\r\n"), user, nil
 }
 
 // place puts the name of a section on an error.

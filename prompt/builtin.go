@@ -1,5 +1,10 @@
 package prompt
 
+import (
+	"fmt"
+	"strings"
+)
+
 // addBuiltins registers what every registry begins with.
 func (r *Registry) addBuiltins(persona string) error {
 	sections := []Section{
@@ -17,8 +22,8 @@ func (r *Registry) addBuiltins(persona string) error {
 		}
 	}
 	variables := []Variable{
-		{Name: "model", Provide: func(c Context) (string, bool, error) { return c.Model, c.Model != "", nil }},
-		{Name: "cwd", Provide: func(c Context) (string, bool, error) { return c.Cwd, c.Cwd != "", nil }},
+		variable("model", func(c Context) string { return shown(c.Model) }),
+		variable("cwd", func(c Context) string { return shown(c.Cwd) }),
 		// Its value is the same time as that of the note, so the assembly sets it.
 		{Name: dateVariable, Volatile: true, Provide: func(Context) (string, bool, error) { return "", false, nil }},
 	}
@@ -30,10 +35,27 @@ func (r *Registry) addBuiltins(persona string) error {
 	return r.Note(dateKind())
 }
 
-// identity names the program and, where it is known, the model.
+// identity says who speaks, by which model, and how sources are cited.
 func identity(c Context) (string, error) {
-	if c.Model == "" {
-		return text("identity"), nil
+	said := []string{identityWords.plain()}
+	if c.Model != "" {
+		said = append(said, identityModelWords.plain())
 	}
-	return text("identity") + " " + text("identity-model"), nil
+	switch c.Citations {
+	case "", CiteRegistry:
+		said = append(said, identityRegistryWords.plain())
+	case CiteLinked:
+		said = append(said, identityLinkedWords.plain())
+	default:
+		return "", &Error{Fault: Invalid, Detail: fmt.Sprintf("no citations %q; use %s or %s", c.Citations, CiteRegistry, CiteLinked)}
+	}
+	return strings.Join(said, " "), nil
+}
+
+// variable returns a variable that has a value where f does not return "".
+func variable(name string, f func(Context) string) Variable {
+	return Variable{Name: name, Provide: func(c Context) (string, bool, error) {
+		s := f(c)
+		return s, s != "", nil
+	}}
 }

@@ -122,13 +122,9 @@ func paragraphs(texts ...string) string {
 
 // text returns the paragraph that names the client, or "".
 func (c Client) text() string {
-	name := oneLine(c.Name)
+	name := shown(c.Name)
 	if name == "" {
 		return ""
 	}
-	return fill("client", map[string]string{"client": strings.TrimSpace(name + " " + oneLine(c.Version))})
+	return clientWords.fill("client", strings.TrimSpace(name+" "+shown(c.Version)))
 }
-
-// oneLine returns s with each run of white space as one space, so that a name
-// cannot pose as a line of the prompt.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

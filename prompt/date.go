@@ -37,5 +37,5 @@ func setDate(vars map[string]Value, now time.Time) {
 // DateNote returns the note that tells the model the time in the zone of now. It
 // is the whole of the volatile part.
 func DateNote(now time.Time) string {
-	return fill("date", map[string]string{dateVariable: longDate(now)})
+	return dateWords.fill(dateVariable, longDate(now))
 }

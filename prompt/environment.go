@@ -20,25 +20,25 @@ type Environment struct {
 // Text returns the environment block: workspace, shell and their limits. It is
 // for models that call tools (R-PROMPT-30).
 func (e Environment) Text() string {
-	lines := []string{text("environment"), ""}
-	line := func(name, value string) {
+	lines := []string{environmentWords.plain(), ""}
+	line := func(w words, value string) {
 		if value != "" {
-			lines = append(lines, fill("environment-"+name, map[string]string{"value": value}))
+			lines = append(lines, w.fill("value", value))
 		}
 	}
-	line("cwd", oneLine(e.Cwd))
+	line(environmentCwdWords, shown(e.Cwd))
 	var roots []string
 	for _, r := range e.Roots {
-		roots = append(roots, oneLine(r))
+		roots = append(roots, shown(r))
 	}
-	line("roots", strings.Join(roots, ", "))
-	line("os", oneLine(e.OS))
-	line("shell", oneLine(e.Shell))
+	line(environmentRootsWords, strings.Join(roots, ", "))
+	line(environmentOsWords, shown(e.OS))
+	line(environmentShellWords, shown(e.Shell))
 	if e.Timeout > 0 {
-		line("timeout", e.Timeout.String())
+		line(environmentTimeoutWords, e.Timeout.String())
 	}
 	if e.MaxOutput > 0 {
-		line("output", strconv.Itoa((e.MaxOutput+1023)/1024))
+		line(environmentOutputWords, strconv.Itoa((e.MaxOutput+1023)/1024))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -56,7 +56,7 @@ func (x Extra) extend(to *layer, seq *int) error {
 		}
 	}
 	for _, h := range x.Hooks {
-		if err := push(&to.hooks, seq, h, nil); err != nil {
+		if err := push(&to.hooks, seq, keepsIdentity(h), nil); err != nil {
 			return err
 		}
 	}

@@ -22,12 +22,14 @@ const (
 	excerptRunes = 16
 )
 
-// interpolate replaces each placeholder {{name}} of text by its value. Values
-// are not scanned again (R-PROMPT-13). use hears of each variable before its
-// value is looked at, and may object; nil objects to none. The error names no
-// section.
-func interpolate(text string, vars map[string]Value, use func(name string, v Value) error) (string, error) {
+// interpolate replaces each placeholder {{name}} of text by what value returns for
+// it. Values are not scanned again (R-PROMPT-13). The error names no section.
+func interpolate(text string, value func(name string) (string, error)) (string, error) {
+	if !strings.Contains(text, opener) {
+		return text, nil
+	}
 	var b strings.Builder
+	b.Grow(len(text))
 	for {
 		before, rest, found := strings.Cut(text, opener)
 		b.WriteString(before)
@@ -44,7 +46,7 @@ func interpolate(text string, vars map[string]Value, use func(name string, v Val
 			return "", &Error{Fault: Malformed, Detail: fmt.Sprintf(
 				"%q is no placeholder; write {{name}} with a lower-case name and no spaces", excerpt(opener+rest))}
 		}
-		v, err := lookUp(name, vars, use)
+		v, err := value(name)
 		if err != nil {
 			return "", err
 		}
@@ -53,21 +55,20 @@ func interpolate(text string, vars map[string]Value, use func(name string, v Val
 	}
 }
 
-func lookUp(name string, vars map[string]Value, use func(string, Value) error) (string, error) {
+// lookUp returns the value of a variable in a stable section.
+func lookUp(name string, vars map[string]Value) (Value, error) {
 	v, ok := vars[name]
-	if !ok {
-		return "", &Error{Fault: Unknown, Variable: name,
+	switch {
+	case !ok:
+		return v, &Error{Fault: Unknown, Variable: name,
 			Detail: fmt.Sprintf("no variable %q; known: %s", name, listNames(vars))}
+	case v.Volatile:
+		return v, &Error{Fault: Varying, Variable: name,
+			Detail: fmt.Sprintf("variable %q differs between sends, and the section is stable; take it out", name)}
+	case !v.Set:
+		return v, &Error{Fault: Valueless, Variable: name, Detail: fmt.Sprintf("variable %q has no value here", name)}
 	}
-	if use != nil {
-		if err := use(name, v); err != nil {
-			return "", err
-		}
-	}
-	if !v.Set {
-		return "", &Error{Fault: Valueless, Variable: name, Detail: fmt.Sprintf("variable %q has no value here", name)}
-	}
-	return v.Text, nil
+	return v, nil
 }
 
 // validName reports whether a placeholder can name s: [a-z][a-z0-9_]*.

@@ -22,14 +22,11 @@ func noteKinds() []NoteKind {
 // SkillNote is the instruction of a skill that the user's message names
 // (R-PROMPT-32).
 func SkillNote(s Skill) Note {
-	return Note{SkillKind, fill("note-skill", map[string]string{
-		"name":        oneLine(s.Name),
-		"instruction": Wrap("skill", s.Instruction, "name", s.Name),
-	})}
+	return Note{SkillKind, noteSkillWords.fill("name", shown(s.Name), "instruction", s.fenced())}
 }
 
 // VoiceNote tells that the answer is read aloud (R-PROMPT-34).
-func VoiceNote() Note { return Note{VoiceKind, text("note-voice")} }
+func VoiceNote() Note { return Note{VoiceKind, noteVoiceWords.plain()} }
 
 // An Answer is what the user said to a question of the model.
 type Answer struct {
@@ -43,23 +40,19 @@ func AnswersNote(answers []Answer) Note {
 	if len(answers) == 0 {
 		return Note{Kind: AnswersKind}
 	}
-	lines := []string{text("note-answers"), ""}
+	lines := []string{noteAnswersWords.plain(), ""}
 	for _, a := range answers {
 		var chosen []string
 		for _, c := range a.Chosen {
-			if c = userLine(c); c != "" {
+			if c = shown(c); c != "" {
 				chosen = append(chosen, c)
 			}
 		}
-		line, values := "note-answers-none", map[string]string{"question": userLine(a.Question)}
-		if len(chosen) > 0 {
-			line, values["chosen"] = "note-answers-chosen", strings.Join(chosen, "; ")
+		if len(chosen) == 0 {
+			lines = append(lines, noteAnswersNoneWords.fill("question", shown(a.Question)))
+			continue
 		}
-		lines = append(lines, fill(line, values))
+		lines = append(lines, noteAnswersChosenWords.fill("question", shown(a.Question), "chosen", strings.Join(chosen, "; ")))
 	}
 	return Note{AnswersKind, strings.Join(lines, "\n")}
 }
-
-// userLine returns a short text of a user as the model reads it: on one line, and
-// with nothing hidden.
-func userLine(s string) string { return Reveal(oneLine(s)) }

@@ -60,12 +60,6 @@ type ToolSet struct {
 // A ToolProvider returns the tools to offer in a context, also in an empty one.
 type ToolProvider func(Context) (ToolSet, error)
 
-// A Hook changes an assembly. It receives the tools in their final order and
-// what it adds is not sorted again. next runs the hooks behind it; a hook that
-// does not call it stops the chain. What the first hook returns is final
-// (R-PROMPT-18).
-type Hook func(c Context, a Assembly, next func(Assembly) (Assembly, error)) (Assembly, error)
-
 // Options set a registry up. The zero value has no persona and orders tools by
 // name.
 type Options struct {

@@ -55,6 +55,22 @@ func Hidden(s string) string {
 	return strings.Join(names, ", ")
 }
 
+// shown returns a name or another short text as the model reads it: on one line,
+// so that it cannot pose as a line of the prompt, and with nothing hidden.
+func shown(s string) string { return Reveal(oneLine(s)) }
+
+// oneLine returns s with each run of white space as one space, and none around it.
+func oneLine(s string) string {
+	before := ' '
+	for _, r := range s {
+		if unicode.IsSpace(r) && (r != ' ' || before == ' ') {
+			return strings.Join(strings.Fields(s), " ")
+		}
+		before = r
+	}
+	return strings.TrimSuffix(s, " ")
+}
+
 // concealed yields the hidden characters of s with their places.
 func concealed(s string) func(yield func(int, rune) bool) {
 	return func(yield func(int, rune) bool) {

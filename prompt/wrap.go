@@ -27,7 +27,11 @@ func Wrap(tag, body string, attributes ...string) string {
 
 // attribute returns s on one line, without what could end the attribute.
 func attribute(s string) string {
-	return Reveal(strings.NewReplacer(`"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(oneLine(s)))
+	s = oneLine(s)
+	if strings.ContainsAny(s, `"<>`) {
+		s = strings.NewReplacer(`"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(s)
+	}
+	return Reveal(s)
 }
 
 // breakClosings puts a backslash into each closing tag of that name in body,

@@ -17,6 +17,9 @@ import (
 //go:embed bash.md
 var bashDescription string
 
+//go:embed bash_guide.md
+var bashGuidance string
+
 //go:embed bash.json
 var bashSchema []byte
 
@@ -73,6 +76,7 @@ func NewBash(fs FS, r Runner, o BashOptions) tools.Tool {
 		Name:        "bash",
 		Description: bashDescription,
 		Schema:      bashSchema,
+		Guidance:    bashGuidance,
 		Verb:        "running {command}",
 		Kind:        tools.KindExecute,
 		Effect:      tools.Executes,

@@ -17,6 +17,9 @@ import (
 //go:embed edit.md
 var editDescription string
 
+//go:embed edit_guide.md
+var editGuidance string
+
 //go:embed edit.json
 var editSchema []byte
 
@@ -48,6 +51,7 @@ func NewEdit(fsys FS, seen *Seen) tools.Tool {
 		Name:        "edit",
 		Description: editDescription,
 		Schema:      editSchema,
+		Guidance:    editGuidance,
 		Verb:        "editing {path}",
 		Kind:        tools.KindEdit,
 		Effect:      tools.Edits,

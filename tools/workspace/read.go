@@ -15,6 +15,9 @@ import (
 //go:embed read.md
 var readDescription string
 
+//go:embed read_guide.md
+var readGuidance string
+
 //go:embed read.json
 var readSchema []byte
 
@@ -48,6 +51,7 @@ func NewRead(fsys FS, seen *Seen) tools.Tool {
 		Name:        "read",
 		Description: readDescription,
 		Schema:      readSchema,
+		Guidance:    readGuidance,
 		Verb:        "reading {path}",
 		Kind:        tools.KindRead,
 		Effect:      tools.Reads,

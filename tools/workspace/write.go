@@ -17,6 +17,9 @@ import (
 //go:embed write.md
 var writeDescription string
 
+//go:embed write_guide.md
+var writeGuidance string
+
 //go:embed write.json
 var writeSchema []byte
 
@@ -38,6 +41,7 @@ func NewWrite(fsys FS, seen *Seen) tools.Tool {
 		Name:        "write",
 		Description: writeDescription,
 		Schema:      writeSchema,
+		Guidance:    writeGuidance,
 		Verb:        "writing {path}",
 		Kind:        tools.KindEdit,
 		Effect:      tools.Edits,
