@@ -12,8 +12,8 @@ import (
 // forbidden. `lorimer help configuration` lists the same keys.
 func unused(c *config.Config) []config.Warning {
 	keys := []string{
-		"acp.terminal", "attachments", "budget", "compaction", "experimental", "history", "hook",
-		"mcp", "moderation", "permissions", "task", "tool", "tool_route", "web",
+		"acp.terminal", "budget", "compaction", "experimental", "history", "mcp",
+		"moderation", "permissions", "task", "tool", "tool_route", "web",
 	}
 	var all []config.Warning
 	for _, v := range c.Values() {

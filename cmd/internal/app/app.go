@@ -21,9 +21,14 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/model/script"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/prompt/skills"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/ask"
+	"github.com/lorimer-dev/lorimer/tools/doc"
+	"github.com/lorimer-dev/lorimer/tools/skill"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
@@ -46,10 +51,13 @@ type App struct {
 	trace   *trace.File // nil when there is none
 	runner  *local.Runner
 	threads *threads
+	places  *threads // the same store, unless sessions leave nothing behind
+	skills  skills.Library
 	engine  *harness.Engine
 	finder  finder
 
-	found sync.Once // the model has been told of on standard error
+	found    sync.Once // the model has been told of on standard error
+	problems once      // with skills
 
 	mu      sync.Mutex // guards the field below
 	scripts map[string]*script.Script
@@ -71,8 +79,11 @@ func Open(o Options) (*App, error) {
 	}
 	a.finder.log = o.Log
 	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
-	a.prompts, err = prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
+	a.prompts, err = prompt.Standard(promptOptions(c))
 	if err != nil {
+		return nil, err
+	}
+	if err := a.prompts.Check(facts(c)); err != nil {
 		return nil, err
 	}
 	if c.Run.Trace != "" {
@@ -87,15 +98,20 @@ func Open(o Options) (*App, error) {
 		Login: local.NewLoginPath(o.Environ),
 	})
 	a.threads = &threads{open: a.openDatabase}
+	a.places = a.threads
+	if o.Keep == Apart {
+		a.threads = &threads{open: openNothing}
+	}
 	waiting := 0
 	if c.Run.NoQueue {
 		waiting = -1
 	}
 	a.engine = harness.New(harness.Options{
-		Threads:  a.threads,
-		Settings: &settings{a},
-		Prompts:  a.prompts,
-		Tools:    a.tools,
+		Threads:   a.threads,
+		Settings:  &settings{a},
+		Documents: a.places,
+		Prompts:   a.prompts,
+		Tools:     a.tools,
 		Approve: approve.Options{
 			Home:      c.Paths.Home,
 			Protected: protected(c),
@@ -119,7 +135,7 @@ func Open(o Options) (*App, error) {
 // Close ends the turns that run and what they started, within ctx, and closes the
 // database.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.trace.Close())
+	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
 }
 
 // Config returns the configuration as it is now.
@@ -130,6 +146,10 @@ func (a *App) Engine() *harness.Engine { return a.engine }
 
 // Threads returns the threads that the sessions of the engine are kept in.
 func (a *App) Threads() harness.Threads { return a.threads }
+
+// Places returns the projects, workspaces and documents. Where sessions leave
+// nothing behind they are those of the database, if there is one.
+func (a *App) Places() place.Places { return a.places }
 
 // Choice returns the options of a new session.
 func (a *App) Choice(ctx context.Context) (harness.Choice, error) { return (&settings{a}).Default(ctx) }
@@ -182,12 +202,15 @@ func (a *App) tools(s harness.Scope) []tools.Tool {
 		workspace.NewEdit(s.FS, s.Seen),
 		workspace.NewGlob(s.FS),
 		workspace.NewGrep(s.FS),
+		ask.New(s.Asker),
+		skill.New(s.Skills),
+		doc.NewReadContext(s.Bodies, prompt.Wrap),
 	}
 }
 
 // turn writes what the trace says of a turn.
 func (a *App) turn(t harness.TurnTrace) {
-	a.trace.Turn(trace.Turn{Session: t.Session, Harness: t.Harness, Changed: t.Changed, Signature: t.Signature})
+	a.trace.Turn(trace.Turn{Session: t.Session, Harness: t.Harness, Changed: t.Changed, Signature: t.Signature, Intent: string(t.Intent)})
 }
 
 // script returns the script of a file, read once: its lines are used up by the

@@ -6,18 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
+	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/prompt/instructions"
+	"github.com/lorimer-dev/lorimer/prompt/skills"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
 
@@ -35,6 +40,8 @@ func Checks(s config.Sources, environ []string) []doctor.Check {
 	}
 	return append(all,
 		doctor.Check{Name: "workspace", Look: func(context.Context) []doctor.Finding { return checkWorkspace(c) }},
+		doctor.Check{Name: "instructions", Look: func(context.Context) []doctor.Finding { return checkInstructions(c) }},
+		doctor.Check{Name: "skills", Look: func(context.Context) []doctor.Finding { return checkSkills(c) }},
 		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
 		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
 		doctor.Check{Name: "state", Look: func(context.Context) []doctor.Finding { return checkState(c) }},
@@ -55,6 +62,9 @@ func checkConfig(c *config.Config, warnings []config.Warning, err error) []docto
 	found := one(doctor.OK, "%s", c.Paths.Config)
 	if !exists(c.Paths.Config) {
 		found = one(doctor.OK, "there is no %s; the defaults hold", c.Paths.Config)
+	}
+	if len(c.Models) > 0 {
+		found = append(found, one(doctor.OK, "%s says something of %s", c.ModelsPath(), count(len(c.Models), "model"))...)
 	}
 	for _, w := range warnings {
 		found = append(found, doctor.Finding{State: doctor.Note, Text: w.String()})
@@ -90,9 +100,10 @@ func checkPrompt(c *config.Config) []doctor.Finding {
 }
 
 // tryPrompt assembles the prompt for no session and for each that something is
-// declared for. Which tools there are shows in a session alone.
+// declared for, and for each model that something is said of. Which tools there
+// are shows in a session alone.
 func tryPrompt(c *config.Config) error {
-	r, err := prompt.Standard(prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder})
+	r, err := prompt.Standard(promptOptions(c))
 	if err != nil {
 		return err
 	}
@@ -100,17 +111,86 @@ func tryPrompt(c *config.Config) error {
 	if err := r.Check(f); err != nil {
 		return err
 	}
-	ask := prompt.Context{Model: "model", Cwd: c.Paths.Home, Facts: f}
-	if c.ToolOrder != nil {
-		ask.Known = *c.ToolOrder
-	}
 	for _, x := range append([]prompt.Extra{{}}, f.Extras...) {
-		ask.Scope = x.Scope
-		if _, _, err := r.Parts(ask, time.Now()); err != nil {
+		if err := tryScope(r, c, f, x.Scope); err != nil {
 			return err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		f.Profile = profile(c.ModelProfile(name))
+		if err := tryScope(r, c, f, ""); err != nil {
+			return fmt.Errorf("%s: models.%s: %w", c.ModelsPath(), name, err)
+		}
+	}
 	return nil
+}
+
+// tryScope assembles the prompt of one session, in which every tool is known that
+// the configuration names.
+func tryScope(r *prompt.Registry, c *config.Config, f prompt.Facts, scope string) error {
+	ask := prompt.Context{Scope: scope, Model: "model", Cwd: c.Paths.Home, Facts: f}
+	if c.ToolOrder != nil {
+		ask.Known = slices.Clone(*c.ToolOrder)
+	}
+	for _, h := range c.Hooks {
+		ask.Known = append(ask.Known, h.Tool)
+		if h.Target == "tools" {
+			ask.Known = append(ask.Known, h.Order...)
+		}
+	}
+	_, _, err := r.Parts(ask, time.Now())
+	return err
+}
+
+// checkInstructions looks at the files that the current directory and those above
+// it carry for agents.
+func checkInstructions(c *config.Config) []doctor.Finding {
+	dir, err := os.Getwd()
+	if err != nil {
+		return one(doctor.Bad, "the current directory cannot be found: %v", err)
+	}
+	files, problems := carried(c, dir)
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	found := one(doctor.OK, "the model is told of %s", strings.Join(paths, ", "))
+	switch {
+	case !c.Instructions.AgentsMD:
+		found = one(doctor.OK, "switched off by instructions.agents_md")
+	case len(paths) == 0:
+		found = one(doctor.OK, "there is no %s for this directory", instructions.Name)
+	}
+	return noted(found, problems)
+}
+
+// checkSkills looks at the skills of the current directory.
+func checkSkills(c *config.Config) []doctor.Finding {
+	dir, err := os.Getwd()
+	if err != nil {
+		return one(doctor.Bad, "the current directory cannot be found: %v", err)
+	}
+	var library skills.Library
+	all, problems := library.Find(skillPlaces(c, harness.Place{Dir: dir}))
+	enabled := 0
+	for _, s := range all {
+		if s.Enabled {
+			enabled++
+		}
+	}
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	return noted(one(doctor.OK, "%s, %d of them switched on", count(len(all), "skill"), enabled), lines)
+}
+
+// noted adds notes to found.
+func noted(found []doctor.Finding, lines []string) []doctor.Finding {
+	for _, line := range lines {
+		found = append(found, doctor.Finding{State: doctor.Note, Text: line})
+	}
+	return found
 }
 
 func checkModel(ctx context.Context, c *config.Config) []doctor.Finding {
@@ -191,9 +271,9 @@ func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
 	case r.Schema == 0:
 		return one(doctor.OK, "%s has no tables yet; the first session makes them", name)
 	}
-	found := one(doctor.OK, "%s has %s, schema %d", name, sessions(r.Threads), r.Schema)
+	found := one(doctor.OK, "%s has %s, schema %d", name, count(r.Threads, "session"), r.Schema)
 	if r.Schema < r.Known {
-		found = one(doctor.OK, "%s has %s; its schema %d becomes %d when it is used", name, sessions(r.Threads), r.Schema, r.Known)
+		found = one(doctor.OK, "%s has %s; its schema %d becomes %d when it is used", name, count(r.Threads, "session"), r.Schema, r.Known)
 	}
 	for _, id := range r.Broken {
 		found = append(found, doctor.Finding{
@@ -204,11 +284,12 @@ func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
 	return found
 }
 
-func sessions(n int) string {
+// count returns a number of things in words.
+func count(n int, what string) string {
 	if n == 1 {
-		return "1 session"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d sessions", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func checkShell() []doctor.Finding {

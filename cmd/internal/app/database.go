@@ -29,11 +29,16 @@ func (a *App) openDatabase(ctx context.Context) (database, error) {
 		return nil, faulty(err)
 	}
 	at := c.DatabaseAt()
-	if a.o.Keep == Apart || a.o.Keep == Found && missing(at) {
-		return passing{memory.New(nil)}, nil
+	if a.o.Keep != Stored && missing(at) {
+		return openNothing(ctx)
 	}
 	a.trace.Redact(c.Secrets()...)
-	return store.Open(ctx, at, store.Options{})
+	return store.Open(ctx, at, store.Options{Files: c.Paths.State})
+}
+
+// openNothing opens a store that begins empty and is gone with the process.
+func openNothing(context.Context) (database, error) {
+	return passing{memory.New(nil), memory.NewPlaces(nil)}, nil
 }
 
 // missing reports whether a database is a file that is not there. One that cannot
@@ -46,8 +51,11 @@ func missing(at string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// passing threads are gone with the process.
-type passing struct{ *memory.Threads }
+// A passing store is gone with the process.
+type passing struct {
+	*memory.Threads
+	*memory.Places
+}
 
 func (passing) Close() error { return nil }
 

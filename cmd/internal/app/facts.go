@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/tools/budget"
 )
 
 // facts gives the prompt what the configuration says.
@@ -13,10 +14,24 @@ func facts(c *config.Config) prompt.Facts {
 		Volatile:  prompt.Placement(c.PromptCache.VolatilePlacement),
 		Name:      c.Context.Name,
 		Location:  c.Context.Location,
+		Latitude:  c.Context.Latitude,
+		Longitude: c.Context.Longitude,
 		Units:     c.Context.Units,
+		Time:      c.Context.Time,
+		Currency:  c.Context.Currency,
 		Locale:    c.Locale,
-		Extras:    extras(c),
+		Extras:    append(extras(c), hooks(c)...),
 	}
+}
+
+// promptOptions sets the registry of prompts up.
+func promptOptions(c *config.Config) prompt.Options {
+	return prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder, WebNotice: budget.Notice}
+}
+
+// profile returns what the configuration says of a model to that model.
+func profile(p config.ModelProfile) prompt.Profile {
+	return prompt.Profile{Tools: p.Tools, LinkPreviews: p.LinkPreviews, Style: p.Style}
 }
 
 // extras groups the declared sections and variables by their scope.

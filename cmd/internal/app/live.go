@@ -3,23 +3,24 @@ package app
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 )
 
-// A live configuration is read again when its file has changed, so that a send
-// sees what the user has just saved (R-HARN-04).
+// A live configuration is read again when one of its files has changed, so that a
+// send sees what the user has just saved (R-HARN-04).
 type live struct {
 	sources config.Sources
 	warn    func(config.Warning)
 
-	mu    sync.Mutex // guards the fields below
-	path  string     // of the file, once known
-	now   *config.Config
-	stamp stamp // of the file just before now was read
-	told  map[config.Warning]bool
+	mu     sync.Mutex // guards the fields below
+	now    *config.Config
+	files  []string // that now was read from, whether they were there or not
+	stamps []stamp  // of the files just before now was read
+	told   map[config.Warning]bool
 }
 
 // A stamp tells two states of a file apart.
@@ -29,21 +30,23 @@ type stamp struct {
 	mode fs.FileMode
 }
 
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
+func stampsOf(files []string) []stamp {
+	all := make([]stamp, len(files))
+	for i, f := range files {
+		if info, err := os.Stat(f); err == nil {
+			all[i] = stamp{info.Size(), info.ModTime(), info.Mode()}
+		}
 	}
-	return stamp{info.Size(), info.ModTime(), info.Mode()}
+	return all
 }
 
-// read returns the configuration as it is now. While the file is broken it
+// read returns the configuration as it is now. While a file is broken it
 // returns the error and keeps nothing, so that the next send reads it again.
 func (l *live) read() (*config.Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	stamp := stampOf(l.path) // the first read does not know the path, and so is not the last
-	if l.now != nil && stamp == l.stamp {
+	stamps := stampsOf(l.files) // the first read does not know the files, and so is not the last
+	if l.now != nil && slices.Equal(stamps, l.stamps) {
 		return l.now, nil
 	}
 	c, warnings, err := config.Load(l.sources)
@@ -51,7 +54,7 @@ func (l *live) read() (*config.Config, error) {
 		l.now = nil
 		return nil, err
 	}
-	l.now, l.path, l.stamp = c, c.Paths.Config, stamp
+	l.now, l.files, l.stamps = c, []string{c.Paths.Config, c.ModelsPath()}, stamps
 	for _, w := range warnings {
 		if !l.told[w] {
 			l.told[w] = true

@@ -43,7 +43,8 @@ func faulty(err error) error {
 }
 
 // Freeze reads the configuration, with what the directory's own file demands,
-// and describes the chosen model.
+// describes the chosen model, and reads what stands beside the configuration: the
+// project, the workspace, the files of the directory and the skills.
 func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {
 	cfg, err := s.read()
 	if err != nil {
@@ -57,21 +58,25 @@ func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
+	f := facts(cfg)
+	f.Profile = profile(cfg.ModelProfile(m.Ref()))
+	more, err := s.a.join(ctx, cfg, p, &f)
+	if err != nil {
+		return harness.Snapshot{}, err
+	}
+	found := s.a.find(cfg, p)
+	f.Skills = told(found)
 	return harness.Snapshot{
-		Model:   m.Descriptor,
-		Mode:    mode,
-		Open:    m.open,
-		Notices: append(s.a.finder.notices(ctx, cfg, c.Model), notices...),
-		Prompt:  facts(cfg),
-		Zone:    cfg.Run.Zone,
+		Model:     m.Descriptor,
+		Mode:      mode,
+		Open:      m.open,
+		Notices:   slices.Concat(s.a.finder.notices(ctx, cfg, c.Model), notices, more),
+		Prompt:    f,
+		Zone:      cfg.Run.Zone,
+		Inline:    cfg.Attachments.InlineBytes,
+		SkillFile: s.a.skillFile(found),
 	}, nil
 }
-
-// Skills returns the enabled skills of a session.
-func (s *settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) { return nil, nil }
-
-// Watch watches the folders of skills.
-func (s *settings) Watch(harness.Place, func()) (stop func()) { return func() {} }
 
 // tighten returns the mode that holds in a directory, whose own file may demand
 // a stricter one than the user chose, and what the user should know of that file.
@@ -99,7 +104,10 @@ func (s *settings) Default(ctx context.Context) (harness.Choice, error) {
 	if err != nil {
 		return harness.Choice{}, err
 	}
-	return harness.Choice{Model: s.a.finder.find(ctx, cfg), Mode: approve.Mode(cfg.Mode), Tools: "on"}, nil
+	return harness.Choice{
+		Model: s.a.finder.find(ctx, cfg), Mode: approve.Mode(cfg.Mode), Tools: "on",
+		Citations: prompt.Citations(cfg.Citations), Voice: "off",
+	}, nil
 }
 
 // Models lists what can be used without another step: the model in use, those
@@ -140,18 +148,40 @@ type chosen struct {
 	open func(context.Context) (model.Streamer, error)
 }
 
-// describe returns what ref names. Neither is the provider asked nor its key
-// looked for, which may run a command.
+// describe returns what ref names, as far as the user says nothing else of it in
+// models.toml. Neither is the provider asked nor its key looked for, which may run
+// a command.
 func (a *App) describe(c *config.Config, ref string) (config.Choice, model.Descriptor, error) {
 	choice, err := c.Choose(ref)
 	if err != nil {
 		return choice, model.Descriptor{}, &model.Error{Kind: model.Unavailable, Message: err.Error(), Err: err}
 	}
+	d := a.known(choice, ref)
+	return choice, said(d, c.ModelProfile(d.Ref())), nil
+}
+
+// said returns d with what the user says of the model.
+func said(d model.Descriptor, p config.ModelProfile) model.Descriptor {
+	d.Name = cmp.Or(p.Name, d.Name)
+	if p.Window != nil {
+		d.Window = *p.Window
+	}
+	if p.Images != nil {
+		d.Images = *p.Images
+	}
+	if p.ToolUsage != nil {
+		d.NoTools = *p.ToolUsage == 0
+	}
+	return d
+}
+
+// known returns what this program and a server on this machine know of a model.
+func (a *App) known(choice config.Choice, ref string) model.Descriptor {
 	switch {
 	case choice.Offline:
-		return choice, offline.Descriptor(), nil
+		return offline.Descriptor()
 	case choice.Script != "":
-		return choice, model.Descriptor{Kind: "script", ID: ref, Name: "Script", Window: 128_000, Images: true, Thinks: true}, nil
+		return model.Descriptor{Kind: "script", ID: ref, Name: "Script", Window: 128_000, Images: true, Thinks: true}
 	}
 	e := choice.Endpoint
 	d := catalog.Describe(e.Name, choice.ID)
@@ -160,7 +190,7 @@ func (a *App) describe(c *config.Config, ref string) (config.Choice, model.Descr
 		d.Window = cmp.Or(m.Window, d.Window)
 		d.Images = m.Images
 	}
-	return choice, d, nil
+	return d
 }
 
 // choose returns the model that ref names, ready to be set up.

@@ -8,16 +8,18 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
-// A database is an open store of threads.
+// A database is an open store of threads and places.
 type database interface {
 	harness.Threads
+	place.Places
 	io.Closer
 }
 
-// threads is a store that is opened at its first use (R-STORE-03): once, however
+// threads is a database that is opened at its first use (R-STORE-03): once, however
 // many ask for it at the same time. An opening that fails is told to all who
 // waited for it, and tried again at the next use. It is safe for concurrent use.
 type threads struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -16,15 +17,25 @@ import (
 
 // A kept store counts its closing.
 type kept struct {
-	*memory.Threads
+	passing
 	closed int
 }
+
+func newKept() *kept { return &kept{passing: passing{memory.New(nil), memory.NewPlaces(nil)}} }
 
 func (k *kept) Close() error { k.closed++; return nil }
 
 func TestThreads(t *testing.T) {
 	storetest.TestThreads(t, func(*testing.T) harness.Threads {
-		return &threads{open: func(context.Context) (database, error) { return &kept{Threads: memory.New(nil)}, nil }}
+		return &threads{open: func(context.Context) (database, error) { return newKept(), nil }}
+	})
+}
+
+func TestPlaces(t *testing.T) {
+	storetest.TestPlaces(t, func(_ *testing.T, now func() time.Time) place.Places {
+		return &threads{open: func(context.Context) (database, error) {
+			return passing{memory.New(now), memory.NewPlaces(now)}, nil
+		}}
 	})
 }
 
@@ -32,7 +43,7 @@ func TestThreads(t *testing.T) {
 // nothing is opened before.
 func TestThreadsOpenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opened, store := 0, &kept{Threads: memory.New(nil)}
+		opened, store := 0, newKept()
 		s := &threads{open: func(context.Context) (database, error) {
 			opened++
 			time.Sleep(time.Second)
@@ -66,7 +77,7 @@ func TestThreadsOpenAgain(t *testing.T) {
 			if opened++; opened == 1 {
 				return nil, broken
 			}
-			return &kept{Threads: memory.New(nil)}, nil
+			return newKept(), nil
 		}}
 		var wg sync.WaitGroup
 		for range 3 {
@@ -92,7 +103,7 @@ func TestThreadsOpenerLeaves(t *testing.T) {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			case <-time.After(time.Minute):
-				return &kept{Threads: memory.New(nil)}, nil
+				return newKept(), nil
 			}
 		}}
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -116,7 +127,7 @@ func TestThreadsOpenerLeaves(t *testing.T) {
 // TestThreadsCloseWhileOpening: what was opened too late does not stay open.
 func TestThreadsCloseWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &kept{Threads: memory.New(nil)}
+		store := newKept()
 		s := &threads{open: func(context.Context) (database, error) {
 			time.Sleep(time.Second)
 			return store, nil
@@ -144,7 +155,7 @@ func TestThreadsOpenPanics(t *testing.T) {
 			if opened++; opened == 1 {
 				panic("a mistake")
 			}
-			return &kept{Threads: memory.New(nil)}, nil
+			return newKept(), nil
 		}}
 		var wg sync.WaitGroup
 		wg.Go(func() {

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+
+	"github.com/lorimer-dev/lorimer/harness/place"
+)
+
+var _ place.Places = (*threads)(nil)
+
+func (t *threads) Project(ctx context.Context, id string) (place.Project, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Project{}, err
+	}
+	return s.Project(ctx, id)
+}
+
+func (t *threads) Projects(ctx context.Context) ([]place.Project, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Projects(ctx)
+}
+
+func (t *threads) AddProject(ctx context.Context, p place.Project) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.AddProject(ctx, p)
+}
+
+func (t *threads) SetProject(ctx context.Context, p place.Project) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.SetProject(ctx, p)
+}
+
+func (t *threads) DeleteProject(ctx context.Context, id string) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.DeleteProject(ctx, id)
+}
+
+func (t *threads) ProjectOf(ctx context.Context, dir string) (place.Project, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Project{}, err
+	}
+	return s.ProjectOf(ctx, dir)
+}
+
+func (t *threads) Workspace(ctx context.Context, id string) (place.Workspace, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Workspace{}, err
+	}
+	return s.Workspace(ctx, id)
+}
+
+func (t *threads) Workspaces(ctx context.Context, limit int) ([]place.Workspace, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Workspaces(ctx, limit)
+}
+
+func (t *threads) CountWorkspaces(ctx context.Context) (int, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.CountWorkspaces(ctx)
+}
+
+func (t *threads) AddWorkspace(ctx context.Context, w place.Workspace) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.AddWorkspace(ctx, w)
+}
+
+func (t *threads) SetWorkspace(ctx context.Context, w place.Workspace) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.SetWorkspace(ctx, w)
+}
+
+func (t *threads) DeleteWorkspace(ctx context.Context, id string) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.DeleteWorkspace(ctx, id)
+}
+
+func (t *threads) Items(ctx context.Context, id string) ([]place.Item, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Items(ctx, id)
+}
+
+func (t *threads) SetItem(ctx context.Context, id string, i place.Item) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.SetItem(ctx, id, i)
+}
+
+func (t *threads) DropItem(ctx context.Context, id string, key string) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.DropItem(ctx, id, key)
+}
+
+func (t *threads) Keep(ctx context.Context, name, mediaType string, content []byte) (place.Document, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Document{}, err
+	}
+	return s.Keep(ctx, name, mediaType, content)
+}
+
+func (t *threads) Document(ctx context.Context, key string) (place.Document, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Document{}, err
+	}
+	return s.Document(ctx, key)
+}
+
+func (t *threads) Content(ctx context.Context, key string) ([]byte, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Content(ctx, key)
+}
