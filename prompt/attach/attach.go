@@ -20,8 +20,6 @@ const (
 	heading = "# Attached Context"
 	element = "resource" // what a body stands in
 
-	linkType = "link" // shown for a type that is not known
-
 	resourceID = 12 // hexadecimal digits of an id
 	documentID = 16
 )
@@ -90,6 +88,17 @@ const (
 	absent               // nothing: there is a link, but not what it leads to
 )
 
+// String returns what is shown instead of a type that is not known.
+func (k kind) String() string {
+	switch k {
+	case readable, empty:
+		return "text"
+	case foreign:
+		return "unknown"
+	}
+	return "link"
+}
+
 // A row is the items of one key.
 type row struct {
 	Item // of Name all names
@@ -119,7 +128,7 @@ func merge(items []Item) []row {
 	}
 	for i := range rows {
 		rows[i].kind = rows[i].judge()
-		rows[i].Type = cmp.Or(strings.TrimSpace(rows[i].Type), linkType)
+		rows[i].Type = cmp.Or(strings.TrimSpace(rows[i].Type), rows[i].kind.String())
 	}
 	return rows
 }
