@@ -31,8 +31,9 @@ const attempts = 3
 // A reader reads the files of one working directory, the nearest first.
 type reader struct {
 	limits Limits
-	left   int    // bytes of all that may still be used
-	buf    []byte // what a file is read into
+	own    fs.FileInfo // of the working directory
+	left   int         // bytes of all that may still be used
+	buf    []byte      // what a file is read into
 }
 
 // read returns the text of the file in dir with its imports, "" if there is none.
@@ -146,7 +147,7 @@ func (r *reader) take(file *os.File, limit int) (loaded, error) {
 		if !before.Mode().IsRegular() {
 			return loaded{}, errSpecial
 		}
-		if err := ours(before); err != nil {
+		if err := ours(before, r.own); err != nil {
 			return loaded{}, err
 		}
 		n, err := file.ReadAt(r.buf[:limit+1], 0)

@@ -126,6 +126,22 @@ func TestReadRefusesFilesOfOthers(t *testing.T) {
 	}
 }
 
+func TestReadTakesFilesOfTheOwnerOfTheDirectory(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	base := plant(t, map[string]string{"AGENTS.md": "of another", "w/AGENTS.md": "of the owner"})
+	for name, owner := range map[string]int{"AGENTS.md": 999, "w": 12345, "w/AGENTS.md": 12345} {
+		if err := os.Chown(filepath.Join(base, name), owner, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, told := read(t, base, "w", instructions.Limits{})
+	if len(found) != 1 || found[0].Text != "of the owner" || len(told) != 1 {
+		t.Errorf("found %q, told %q, want the file of the owner alone, and one line about the other", found, told)
+	}
+}
+
 func TestReadWithoutPermission(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")

@@ -39,7 +39,7 @@ type Limits struct {
 // Read returns the files of dir and of the directories above it, from the
 // outermost to the nearest, and one line for each thing that was left out or cut.
 // The directories are those of the real path of dir. On Unix a file counts only if
-// it belongs to the user or to root.
+// it belongs to the user, to root or to the owner of dir.
 //
 // A line of a file that is @ and a path, alone or as an item of a list, and neither
 // in a code fence nor in a comment, is replaced by the file of that path, which
@@ -54,7 +54,11 @@ func Read(dir string, l Limits) ([]prompt.Instruction, []string) {
 	}
 	var found []prompt.Instruction
 	var told []string
-	r := reader{limits: l, left: l.All}
+	own, err := os.Stat(real)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("no %s is looked for in %s: %s", Name, shown(dir), reason(err))}
+	}
+	r := reader{limits: l, own: own, left: l.All}
 	for above := 0; ; above++ {
 		text, lines := r.read(real)
 		told = append(told, lines...)

@@ -7,4 +7,4 @@ import "io/fs"
 // nonblock is not needed where opening does not wait.
 const nonblock = 0
 
-func ours(fs.FileInfo) error { return nil }
+func ours(_, _ fs.FileInfo) error { return nil }
