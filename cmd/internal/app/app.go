@@ -79,7 +79,7 @@ func Open(o Options) (*App, error) {
 	}
 	a.finder.log = o.Log
 	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
-	a.prompts, err = prompt.Standard(promptOptions(c))
+	a.prompts, err = standard()
 	if err != nil {
 		return nil, err
 	}

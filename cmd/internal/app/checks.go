@@ -103,7 +103,7 @@ func checkPrompt(c *config.Config) []doctor.Finding {
 // declared for, and for each model that something is said of. Which tools there
 // are shows in a session alone.
 func tryPrompt(c *config.Config) error {
-	r, err := prompt.Standard(promptOptions(c))
+	r, err := standard()
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,11 @@ func facts(c *config.Config) prompt.Facts {
 	}
 }
 
-// promptOptions sets the registry of prompts up.
-func promptOptions(c *config.Config) prompt.Options {
-	return prompt.Options{Persona: c.Persona, ToolOrder: c.ToolOrder, WebNotice: budget.Notice}
+// standard returns the registry of prompts. It has nothing of the configuration,
+// which comes with the facts of each send: what a user takes out again must not
+// stay.
+func standard() (*prompt.Registry, error) {
+	return prompt.Standard(prompt.Options{WebNotice: budget.Notice})
 }
 
 // profile returns what the configuration says of a model to that model.

@@ -49,7 +49,7 @@ func assembled(t *testing.T, content string, c prompt.Context) (text, tools stri
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%v, %v", err, warnings)
 	}
-	r, err := prompt.New(promptOptions(cfg))
+	r, err := prompt.New(prompt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

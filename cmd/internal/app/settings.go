@@ -42,10 +42,12 @@ func faulty(err error) error {
 	return &acp.Error{Code: acp.ConfigInvalid, Message: err.Error()}
 }
 
-// Freeze reads the configuration, with what the directory's own file demands,
-// describes the chosen model, and reads what stands beside the configuration: the
-// project, the workspace, the files of the directory and the skills.
+// Freeze reads the configuration, with what the directory's own file demands, and
+// what stands beside it: the project, the workspace, the files of the directory and
+// the skills. What a session names and is not there is told before anything is
+// looked up that its model needs, such as a key.
 func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {
+	s.a.o.Log.Debug().Str("session", p.Session).Msg("reading settings") // once for each send (R-TOOLS-03)
 	cfg, err := s.read()
 	if err != nil {
 		return harness.Snapshot{}, err
@@ -54,16 +56,16 @@ func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
-	m, err := s.a.choose(ctx, cfg, c.Model)
-	if err != nil {
-		return harness.Snapshot{}, err
-	}
 	f := facts(cfg)
-	f.Profile = profile(cfg.ModelProfile(m.Ref()))
 	more, err := s.a.join(ctx, cfg, p, &f)
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
+	m, err := s.a.choose(ctx, cfg, c.Model)
+	if err != nil {
+		return harness.Snapshot{}, err
+	}
+	f.Profile = profile(cfg.ModelProfile(m.Ref()))
 	found := s.a.find(cfg, p)
 	f.Skills = told(found)
 	return harness.Snapshot{

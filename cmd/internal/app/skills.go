@@ -97,7 +97,7 @@ func (s *settings) Watch(p harness.Place, changed func()) (stop func()) {
 	}
 	stop, err = s.a.skills.Watch(skillPlaces(c, p), changed)
 	if err != nil {
-		s.a.o.Log.Warn().Err(err).Msg("folders of skills are not watched; a change shows at the next prompt")
+		s.a.o.Log.Warn().Err(err).Msg("folders of skills are not watched")
 	}
 	return stop
 }
