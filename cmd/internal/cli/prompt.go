@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ func newPrompt(g *globals) *cobra.Command {
 }
 
 func newPromptRender(g *globals) *cobra.Command {
-	part := "full"
+	part, notes := "full", false
 	var l look
 	c := withJSON(&cobra.Command{
 		Use:   "render",
@@ -26,8 +27,14 @@ func newPromptRender(g *globals) *cobra.Command {
 		Long:  text("prompt-render"),
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, ok := parts[part]; !ok {
+			_, ok := parts[part]
+			switch {
+			case !ok:
 				return usagef("no part %q; choose stable, volatile, full or assembly", part)
+			case notes && (cmd.Flags().Changed("part") || cmd.Flags().Changed("session") || l.to.named()):
+				return usagef("--notes has the same kinds for all prompts; leave --part, --session, --project and --workspace out")
+			case notes:
+				return g.notes(cmd)
 			}
 			return l.preview(g, cmd, func(p harness.Preview) error {
 				if g.json(cmd) {
@@ -39,6 +46,7 @@ func newPromptRender(g *globals) *cobra.Command {
 		},
 	})
 	c.Flags().StringVar(&part, "part", part, "the `PART`: stable, volatile, full or assembly")
+	c.Flags().BoolVar(&notes, "notes", false, "the kinds of notes that go with single messages, and their places, instead of the prompt")
 	l.flags(c)
 	return c
 }
@@ -81,6 +89,33 @@ func assembly(a prompt.Assembly) string {
 		fmt.Fprintf(&b, "== %s (%g)\n%s\n", s.Name, s.Order, s.Text)
 	}
 	return b.String()
+}
+
+// A noteKind is what programs are told of a kind of note: where it goes for models
+// that can call tools, and for those that cannot (R-PROMPT-31).
+type noteKind struct {
+	Name      string      `json:"name"`
+	Harness   prompt.Spot `json:"harness"`
+	Stateless prompt.Spot `json:"stateless"`
+}
+
+// notes prints the kinds of notes.
+func (g *globals) notes(cmd *cobra.Command) error {
+	return g.with(cmd.Context(), app.Apart, func(_ context.Context, a *app.App) error {
+		kinds := []noteKind{}
+		for _, k := range a.NoteKinds() {
+			kinds = append(kinds, noteKind{k.Name(), k.Spot(prompt.Harness), k.Spot(prompt.Stateless)})
+		}
+		if g.json(cmd) {
+			return printJSON(cmd.OutOrStdout(), kinds)
+		}
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tHARNESS\tRANK\tSTATELESS\tRANK")
+		for _, k := range kinds {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\n", k.Name, k.Harness.Place, k.Harness.Rank, k.Stateless.Place, k.Stateless.Rank)
+		}
+		return w.Flush()
+	})
 }
 
 // A look says which session's next send is looked at: a stored one, or a new one in

@@ -114,10 +114,13 @@ type threadSummary struct {
 	Updated  time.Time `json:"updated"`
 	Archived bool      `json:"archived"`
 	Parent   string    `json:"parent,omitempty"`
+	// What it was bound to by name. A project is else that of the directory.
+	Project   string `json:"project,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
 }
 
 func summaryOf(i thread.Info) threadSummary {
-	return threadSummary{i.ID, i.Title, i.Cwd, i.Roots, i.Messages, i.Created, i.Updated, i.Archived, i.Parent}
+	return threadSummary{i.ID, i.Title, i.Cwd, i.Roots, i.Messages, i.Created, i.Updated, i.Archived, i.Parent, i.Project, i.Bound}
 }
 
 func summaries(all []thread.Info) []threadSummary {

@@ -66,11 +66,17 @@ func pipedText(ctx context.Context, p Process, wait, beside bool) (string, error
 
 // readText reads the text of standard input.
 func readText(ctx context.Context, f *os.File) (string, error) {
-	data, err := io.ReadAll(input(ctx, f, maxInput))
+	data, err := readInput(ctx, f, maxInput)
+	return string(data), err
+}
+
+// readInput reads standard input as input returns it.
+func readInput(ctx context.Context, f *os.File, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(input(ctx, f, limit))
 	if _, ok := errors.AsType[*exitError](err); err != nil && !ok {
 		err = fmt.Errorf("reading standard input: %w", err)
 	}
-	return string(data), err
+	return data, err
 }
 
 // input returns standard input up to its end or ctx's, which is an interruption; more
@@ -86,7 +92,7 @@ func input(ctx context.Context, f *os.File, limit int64) io.Reader {
 		case errors.Is(err, os.ErrClosed):
 			err = nil // it is as good as empty
 		case err == nil && n > limit:
-			err = usagef("standard input has more than %d MiB; save it to a file and name the file instead", limit>>20)
+			err = usagef("standard input has more than %s; choose a part of it", size(limit))
 		}
 		w.CloseWithError(err)
 	}()
