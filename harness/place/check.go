@@ -51,7 +51,10 @@ func (p Project) Check() error {
 	if n := len(p.Instructions); n > MaxInstructions {
 		return invalid("the instructions of project %s have %d bytes; shorten them to %d", p.ID, n, MaxInstructions)
 	}
-	return checkText("the instructions of project "+p.ID, p.Instructions)
+	if !isText(p.Instructions) {
+		return invalid("the instructions of project %s are no text; write them in UTF-8, without the character 0", p.ID)
+	}
+	return nil
 }
 
 func (p Project) checkDirs() error {
@@ -91,7 +94,10 @@ func (w Workspace) Check() error {
 	if n := utf8.RuneCountInString(w.Description); n > MaxDescription {
 		return invalid("the description of workspace %s has %d characters; shorten it to %d", w.ID, n, MaxDescription)
 	}
-	return checkText("the description of workspace "+w.ID, w.Description)
+	if !isText(w.Description) {
+		return invalid("the description of workspace %s is no text; write it in UTF-8, without the character 0", w.ID)
+	}
+	return nil
 }
 
 // Check reports whether i may be kept, as an [*InvalidError].
@@ -119,10 +125,5 @@ func checkLine(what, s string) error {
 // breaks reports whether c ends a line, or steers a terminal.
 func breaks(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }
 
-// checkText fails unless s is text that every database takes.
-func checkText(what, s string) error {
-	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-		return invalid("%s are no text; write them in UTF-8, without the character 0", what)
-	}
-	return nil
-}
+// isText reports whether s is what every database takes.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -26,24 +27,19 @@ func NewID(name string, taken func(id string) bool) string {
 
 func slug(name string) string {
 	var b strings.Builder
-	gap := false
+	hyphen := ""
 	for _, c := range strings.ToLower(norm.NFKD.String(name)) {
 		switch {
 		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
-			if gap && b.Len() > 0 {
-				b.WriteByte('-')
+			if b.Len()+len(hyphen) == most {
+				return b.String()
 			}
-			gap = false
+			b.WriteString(hyphen)
 			b.WriteRune(c)
-		case !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\'' && c != '’':
-			gap = true
-		}
-		if b.Len() >= most {
-			break
+			hyphen = ""
+		case b.Len() > 0 && !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\'' && c != '’':
+			hyphen = "-"
 		}
 	}
-	if b.Len() == 0 {
-		return "unnamed"
-	}
-	return b.String()
+	return cmp.Or(b.String(), "unnamed")
 }

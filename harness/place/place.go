@@ -14,8 +14,8 @@ import (
 
 // Errors that a caller branches on.
 var (
-	ErrNone  = errors.New("there is none of that name")
-	ErrTaken = errors.New("the name is taken")
+	ErrNone  = errors.New("there is none")
+	ErrTaken = errors.New("there is one already")
 )
 
 // None is ErrNone for a thing, such as a project, that was asked for by id.
