@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,35 +26,37 @@ const documents = "documents"
 
 // Keep keeps a content. It is in its file before the database knows of it.
 func (s *Store) Keep(ctx context.Context, name, mediaType string, content []byte) (place.Document, error) {
-	dir, err := s.contents()
-	if err != nil {
-		return place.Document{}, err
-	}
 	if err := ctx.Err(); err != nil {
 		return place.Document{}, err
 	}
-	d := place.Document{
-		Key: attach.DocumentKey(content), Name: place.Line(name), Type: place.Line(mediaType), Size: int64(len(content)),
-	}
-	if err := dir.Claim(s.d.name()); err != nil {
-		return place.Document{}, unkept(dir, err)
+	dir, err := s.claim()
+	if err != nil {
+		return place.Document{}, err
 	}
 	staged, err := dir.Stage(content)
 	if err != nil {
 		return place.Document{}, unkept(dir, err)
 	}
+	d := place.Document{
+		Key: attach.DocumentKey(content), Name: place.Line(name), Type: place.Line(mediaType), Size: int64(len(content)),
+	}
+	placed := false
 	err = s.change(ctx, func(t tx) error {
 		if err := t.d.here(); err != nil {
 			return err
 		}
-		if err := s.note(ctx, t, d, files.Hash(content)); err != nil {
+		if err := s.note(ctx, t, d, staged.Hash); err != nil {
 			return err
 		}
 		if err := staged.Place(); err != nil { // while nobody can sweep it away
 			return unkept(dir, err)
 		}
+		placed = true
 		return nil
 	})
+	if err != nil && placed {
+		s.takeBack(ctx, dir, staged.Hash)
+	}
 	if failed := staged.Drop(); err == nil && failed != nil {
 		err = unkept(dir, failed)
 	}
@@ -61,6 +64,24 @@ func (s *Store) Keep(ctx context.Context, name, mediaType string, content []byte
 		return place.Document{}, err
 	}
 	return d, nil
+}
+
+// claim returns where contents are, after it has noted that this database has some.
+func (s *Store) claim() (files.Dir, error) {
+	dir, err := s.contents()
+	if err != nil {
+		return "", err
+	}
+	if err = os.MkdirAll(s.files, 0o700); err == nil {
+		err = checkPrivate(s.files)
+	}
+	if err == nil {
+		err = dir.Claim(s.d.name())
+	}
+	if err != nil {
+		return "", unkept(dir, err)
+	}
+	return dir, nil
 }
 
 // contents returns where the contents of documents are.
@@ -89,8 +110,25 @@ func (s *Store) note(ctx context.Context, t tx, d place.Document, hash string) e
 	return err
 }
 
+// use notes that a content is needed, so that nobody sweeps it away, and returns its
+// name.
+func (s *Store) use(ctx context.Context, t tx, key string) (name string, err error) {
+	now, err := s.clock(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	there, err := t.get(ctx, "UPDATE documents SET used = $1 WHERE key = $2 RETURNING name", []any{now, plain(key)}, &name)
+	if err == nil && !there {
+		err = place.None("document", key)
+	}
+	return name, err
+}
+
 // unkept says why a content could not be written.
 func unkept(dir files.Dir, err error) error {
+	if _, ok := errors.AsType[*fault](err); ok {
+		return err
+	}
 	what := "permit lorimer to write there, or name another state directory"
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		what = "the disk is full; make room"

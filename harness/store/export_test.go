@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"testing"
 	"time"
@@ -23,6 +24,46 @@ func LimitPages(t *testing.T, s *Store, pages int) {
 
 // Migrations are the scripts, for a test that none is edited.
 var Migrations = migrations
+
+// Grace is how long a content is kept to which nothing refers yet.
+const Grace = grace
+
+// OpenFormer opens a database as a program did that knew no later schema than the
+// one of that number.
+func OpenFormer(t testing.TB, where string, schema int) *Store {
+	t.Helper()
+	s := &Store{now: time.Now}
+	err := func() error {
+		if isURL(where) {
+			db, d, err := dialPostgres(where)
+			if err != nil {
+				return err
+			}
+			d.scripts = d.scripts[:schema]
+			s.db, s.d = db, d
+			return d.migrate(t.Context(), db)
+		}
+		names, err := scripts("sqlite")
+		if err != nil {
+			return err
+		}
+		d := &sqlite{path: where, scripts: names[:schema]}
+		if err := d.prepare(); err != nil {
+			return err
+		}
+		c, err := newConnector(d)
+		if err != nil {
+			return err
+		}
+		s.db, s.d = sql.OpenDB(c), d
+		s.db.SetMaxOpenConns(1)
+		return d.migrate(t.Context(), s.db)
+	}()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // Fill makes threads with a message and a title each, in one step.
 func Fill(t testing.TB, s *Store, threads int) {

@@ -44,5 +44,5 @@ func notPrivate(open string) error {
 	if open == "" {
 		return nil
 	}
-	return &fault{fmt.Sprintf("directory %s is not yours alone, and lies where everybody may write; name a directory of your own for the database", open), nil}
+	return &fault{fmt.Sprintf("directory %s is not yours alone, and lies where everybody may write; name a directory of your own", open), nil}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
@@ -159,7 +160,7 @@ func TestBadFilesAreLeftAlone(t *testing.T) {
 		{"a header alone", cut(50), "is damaged"},
 		{"half a file", cut(4096), "is damaged; nothing was changed"},
 		{"a page of the schema", scratch(100), "is damaged; nothing was changed"},
-		{"a newer schema", run("PRAGMA user_version = 7"), "was written by a newer lorimer (schema 7, this one knows 1); use that one"},
+		{"a newer schema", run("PRAGMA user_version = 7"), "was written by a newer lorimer (schema 7, this one knows 2); use that one"},
 		{"a schema that cannot be", run("PRAGMA user_version = -1"), "is damaged, there is no schema -1; nothing was changed"},
 		{"another program's", run("PRAGMA application_id = 1"), "belongs to another program; name another file"},
 		{"another program's without a mark", func(t *testing.T, path string) {
@@ -328,6 +329,26 @@ func TestAFileThatIsGoneIsTold(t *testing.T) {
 			_, err := s.Append(t.Context(), "b", "", thread.Title{Text: id})
 			return err
 		},
+	}
+	ctx := t.Context()
+	if err := s.AddWorkspace(ctx, place.Workspace{ID: "w", Title: "w"}); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := s.Keep(ctx, "kept", "", []byte("kept"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin["AddProject"] = func(id string) error {
+		return s.AddProject(ctx, place.Project{ID: place.NewID(id, func(string) bool { return false }), Name: id})
+	}
+	begin["AddWorkspace"] = func(id string) error {
+		return s.AddWorkspace(ctx, place.Workspace{ID: place.NewID(id, func(string) bool { return false }), Title: id})
+	}
+	begin["SetWorkspace"] = func(id string) error { return s.SetWorkspace(ctx, place.Workspace{ID: "w", Title: id}) }
+	begin["SetItem"] = func(string) error { return s.SetItem(ctx, "w", place.Item{Document: kept}) }
+	begin["Keep"] = func(id string) error {
+		_, err := s.Keep(ctx, id, "", []byte(id))
+		return err
 	}
 	gone := func(how string) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -26,6 +27,19 @@ func TestSQLite(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	server := storetest.Postgres(t)
 	storetest.TestThreads(t, func(t *testing.T) harness.Threads { return open(t, schema(t, server)) })
+}
+
+func TestPlacesOnSQLite(t *testing.T) {
+	storetest.TestPlaces(t, func(t *testing.T, now func() time.Time) place.Places {
+		return openWith(t, file(t), store.Options{Now: now})
+	})
+}
+
+func TestPlacesOnPostgres(t *testing.T) {
+	server := storetest.Postgres(t)
+	storetest.TestPlaces(t, func(t *testing.T, now func() time.Time) place.Places {
+		return openWith(t, schema(t, server), store.Options{Now: now, Files: private(t)})
+	})
 }
 
 // both runs f on a store in each database that there is, and on where it is.
@@ -75,7 +89,15 @@ func openSQLite(t testing.TB) *store.Store {
 
 func open(t testing.TB, where string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), where, store.Options{})
+	return openWith(t, where, store.Options{})
+}
+
+// private returns a directory for contents that is not there yet.
+func private(t testing.TB) string { return filepath.Join(t.TempDir(), "state") }
+
+func openWith(t testing.TB, where string, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), where, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,17 +12,15 @@ const unused = " FROM documents WHERE used < $1" +
 	" AND NOT EXISTS (SELECT 1 FROM items WHERE items.document = documents.key)" +
 	" AND NOT EXISTS (SELECT 1 FROM thread_documents WHERE thread_documents.document = documents.key)"
 
-// sweep forgets the contents to which nothing refers any more. It follows a deletion
+// sweep drops the contents to which nothing refers any more. It follows a deletion
 // that has happened, so its errors are nobody's: what it has left, the next one takes.
 func (s *Store) sweep(ctx context.Context) {
-	dir, err := s.contents()
-	if err != nil {
-		return
+	if dir, err := s.contents(); err == nil {
+		_ = s.dropUnused(ctx, dir) // as said above
 	}
-	_ = s.forget(ctx, dir) // as said above
 }
 
-func (s *Store) forget(ctx context.Context, dir files.Dir) error {
+func (s *Store) dropUnused(ctx context.Context, dir files.Dir) error {
 	var before int64
 	there := false
 	err := s.view(ctx, func(t tx) error {
@@ -40,6 +38,35 @@ func (s *Store) forget(ctx context.Context, dir files.Dir) error {
 	if err := dir.Tidy(time.Now().Add(-grace)); err != nil {
 		return err
 	}
+	return s.remove(ctx, dir, func(t tx) (hashes []string, err error) {
+		err = t.all(ctx, "DELETE"+unused+" RETURNING hash", []any{before}, func(row scan) error {
+			var hash string
+			err := row(&hash)
+			hashes = append(hashes, hash)
+			return err
+		})
+		return hashes, err
+	})
+}
+
+// takeBack removes the file of a content that could not be noted, unless somebody has
+// noted it. Where that does not work either, it waits for whoever keeps it again.
+func (s *Store) takeBack(ctx context.Context, dir files.Dir, hash string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
+	defer cancel()
+	_ = s.remove(ctx, dir, func(t tx) ([]string, error) { // as said above
+		there, err := t.get(ctx, "SELECT 1 FROM documents WHERE hash = $1", []any{hash}, new(int))
+		if err != nil || there {
+			return nil, err
+		}
+		return []string{hash}, nil
+	})
+}
+
+// remove removes the files that choose returns, while nobody can keep their contents.
+// If the change is undone then, the rows are those of contents that nothing refers to.
+// Another database may need the files, and then they stay.
+func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hashes []string, err error)) error {
 	return s.change(ctx, func(t tx) error {
 		if err := t.d.here(); err != nil {
 			return err
@@ -49,13 +76,7 @@ func (s *Store) forget(ctx context.Context, dir files.Dir) error {
 				return err
 			}
 		}
-		var hashes []string
-		err := t.all(ctx, "DELETE"+unused+" RETURNING hash", []any{before}, func(row scan) error {
-			var hash string
-			err := row(&hash)
-			hashes = append(hashes, hash)
-			return err
-		})
+		hashes, err := choose(t)
 		if err != nil {
 			return err
 		}

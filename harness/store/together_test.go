@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +26,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if where := os.Getenv("STORE_TEST_WRITE"); where != "" {
-		if err := writeUntilKilled(where); err != nil {
+	programs := map[string]func(where string) error{"write": writeUntilKilled, "keep": keepUntilKilled, "full": keepOnFullDisk}
+	if program := programs[os.Getenv("STORE_TEST_PROGRAM")]; program != nil {
+		if err := program(os.Getenv("STORE_TEST_WHERE")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -35,12 +37,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// program returns a command that runs one of the programs of TestMain.
+func program(t *testing.T, name, where, files string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "STORE_TEST_PROGRAM="+name, "STORE_TEST_WHERE="+where, "STORE_TEST_FILES="+files)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
 // Released migrations are in databases that are out there. Add a file instead of
 // changing one.
 func TestMigrationsAreNeverEdited(t *testing.T) {
 	released := map[string]string{
 		"migrations/postgres/0001_threads.sql": "a15799df83e5bf94f58d6b59ee54ce1537a6f2ca185aa06f973b30e535c74cd0",
+		"migrations/postgres/0002_places.sql":  "1ab81d5d8c52697d7b7a863eabd0a91fb249d3a89f652153eecadf570df13766",
 		"migrations/sqlite/0001_threads.sql":   "524680b98d9fd5872febf80bd0b92fb7072c7565d4f69c91cd0f66adc50deeca",
+		"migrations/sqlite/0002_places.sql":    "129bff2a126056c17be0da0d3ec20f13f39c7e4aaee755a1e8c9ca0194601168",
 	}
 	found := 0
 	err := fs.WalkDir(store.Migrations, ".", func(name string, d fs.DirEntry, err error) error {
@@ -268,9 +280,13 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for round := range 30 {
-			told := kill(t, where, 1+round*7%23)
+			lines := kill(t, program(t, "write", where, ""), 1+round*7%23)
+			told, err := strconv.ParseInt(lines[len(lines)-1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
 			last := int64(0)
-			err := s.Read(t.Context(), "a", told-1, func(e thread.Entry) error {
+			err = s.Read(t.Context(), "a", told-1, func(e thread.Entry) error {
 				if last == 0 && e.Body != (thread.Note{Text: fmt.Sprint(told)}) {
 					return fmt.Errorf("entry %d is %v", e.Seq, e.Body)
 				}
@@ -295,13 +311,10 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	})
 }
 
-// kill starts a program that writes, kills it after it has told of some entries,
-// and returns the number of the last one.
-func kill(t *testing.T, where string, entries int) (told int64) {
+// kill starts a program that prints a line for each thing that is done, kills it
+// after some, and returns the lines.
+func kill(t *testing.T, cmd *exec.Cmd, after int) (told []string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "STORE_TEST_WRITE="+where)
-	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -311,16 +324,13 @@ func kill(t *testing.T, where string, entries int) (told int64) {
 	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if _, err := fmt.Sscan(lines.Text(), &told); err != nil {
-			t.Fatal(err)
-		}
-		if entries--; entries == 0 {
+		if told = append(told, lines.Text()); len(told) == after {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := cmd.Wait(); err == nil || entries > 0 {
+	if err := cmd.Wait(); err == nil || len(told) < after {
 		t.Fatalf("the writer ended by itself (%v)", err)
 	}
 	return told

@@ -135,25 +135,17 @@ func (s *Store) SetItem(ctx context.Context, id string, i place.Item) error {
 		return err
 	}
 	return s.change(ctx, func(t tx) error {
-		if err := t.touch(ctx, id, s.time()); err != nil {
+		now := s.time()
+		if err := t.touch(ctx, id, now); err != nil {
 			return err
 		}
-		now, err := s.clock(ctx, t)
+		name, err := s.use(ctx, t, i.Key)
 		if err != nil {
 			return err
-		}
-		var name string
-		// What was used just now is not swept away by somebody else.
-		there, err := t.get(ctx, "UPDATE documents SET used = $1 WHERE key = $2 RETURNING name", []any{now, plain(i.Key)}, &name)
-		if err != nil {
-			return err
-		}
-		if !there {
-			return place.None("document", i.Key)
 		}
 		return t.exec(ctx, "INSERT INTO items (workspace, document, name, collection, pinned, added) VALUES ($1, $2, $3, $4, $5, $6)"+
 			" ON CONFLICT (workspace, document) DO UPDATE SET name = excluded.name, collection = excluded.collection, pinned = excluded.pinned",
-			id, plain(i.Key), cmp.Or(place.Line(i.Name), name), i.Collection, i.Pinned, s.time().UnixMicro())
+			id, plain(i.Key), cmp.Or(place.Line(i.Name), name), i.Collection, i.Pinned, now.UnixMicro())
 	})
 }
 

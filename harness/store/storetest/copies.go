@@ -76,29 +76,30 @@ func testCopies(t *testing.T, open func(*testing.T) harness.Threads) {
 func testCopy(t *testing.T, s harness.Threads) {
 	restore(t, s, "a", 1,
 		thread.Created{Cwd: "/w"}, said("one"), thread.Assistant{MessageID: "x"}, thread.Title{Text: "of a"},
-		thread.Options{Values: map[string]string{"mode": "auto"}}, said("two"), thread.Title{Text: "later", User: true},
+		thread.Options{Values: map[string]string{"mode": "auto"}}, thread.Bound{Project: "p", Workspace: "w"},
+		said("two"), thread.Title{Text: "later", User: true},
 	)
 	before := info(t, s, "a")
 	created := thread.Created{Cwd: "/v", Parent: "a"}
-	if err := s.Copy(t.Context(), "a", 5, "b", created, thread.Note{Text: "forked"}); err != nil {
+	if err := s.Copy(t.Context(), "a", 6, "b", created, thread.Note{Text: "forked"}); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, s, "b", 0)
-	want := append([]thread.Entry{{Seq: 1, Body: created}}, read(t, s, "a", 1)[:4]...)
-	want = append(want, thread.Entry{Seq: 6, Body: thread.Note{Text: "forked"}})
-	for _, i := range []int{0, 5} { // made by the copying
+	want := append([]thread.Entry{{Seq: 1, Body: created}}, read(t, s, "a", 1)[:5]...)
+	want = append(want, thread.Entry{Seq: 7, Body: thread.Note{Text: "forked"}})
+	for _, i := range []int{0, 6} { // made by the copying
 		want[i].Time = got[i].Time
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 	now := got[0].Time
-	if !got[5].Time.Equal(now) || !now.After(before.Updated) {
-		t.Errorf("copied at %v and %v, want one time after %v", now, got[5].Time, before.Updated)
+	if !got[6].Time.Equal(now) || !now.After(before.Updated) {
+		t.Errorf("copied at %v and %v, want one time after %v", now, got[6].Time, before.Updated)
 	}
 	wantInfo := thread.Info{
-		ID: "b", Mark: info(t, s, "b").Mark, Cwd: "/v", Parent: "a", Title: "of a", Options: map[string]string{"mode": "auto"},
-		Created: now, Updated: now, Last: 6, User: 2, Messages: 1,
+		ID: "b", Mark: info(t, s, "b").Mark, Cwd: "/v", Parent: "a", Title: "of a", Project: "p", Bound: "w", Options: map[string]string{"mode": "auto"},
+		Created: now, Updated: now, Last: 7, User: 2, Messages: 1,
 	}
 	if diff := cmp.Diff(wantInfo, info(t, s, "b")); diff != "" {
 		t.Errorf("info (-want +got):\n%s", diff)

@@ -99,6 +99,7 @@ func testInfo(t *testing.T, s harness.Threads) {
 		{thread.Assistant{}, thread.Result{}},
 		{thread.Options{Values: map[string]string{"mode": "auto"}}, thread.Title{Text: "t"}},
 		{thread.Retried{User: 2}},
+		{thread.Bound{Project: "p", Workspace: "w"}},
 		{thread.Title{Text: "mine", User: true}, thread.Title{Text: "t2"}},
 		{thread.Moved{Cwd: "/v"}, thread.Archived{On: true}, said("more")},
 	}

@@ -1,5 +1,5 @@
-// Package storetest checks that a store of threads keeps the contract of
-// [harness.Threads].
+// Package storetest checks that a store keeps the contract of [harness.Threads], and
+// that of [place.Places].
 package storetest
 
 import (
@@ -157,11 +157,13 @@ func testRace(t *testing.T, s harness.Threads) {
 
 func testBodies(t *testing.T, s harness.Threads) {
 	old := "before"
+	attached := []thread.Attached{{Key: "document:1", Name: "a\x00", URI: "file:///\xff", Type: "text/plain"}, {Key: "resource:2"}}
 	bodies := []thread.Body{
 		thread.User{
 			MessageID: "m1",
 			Blocks:    []event.Block{{Text: "hi\x00\u2028"}, {MIME: "image/png", Data: []byte{0, 255}, URI: "file:///x"}},
 			Sent:      []thread.Part{{Text: "hi"}, {Image: &tools.Image{MIME: "image/png", Data: []byte{0, 255}}}},
+			Attached:  attached,
 		},
 		thread.Assistant{
 			MessageID: "m2",
@@ -185,6 +187,7 @@ func testBodies(t *testing.T, s harness.Threads) {
 				Diffs:     []tools.Diff{{Path: "/a.go", Old: &old, New: "after"}, {Path: "/b.go", New: "new"}},
 				Text:      "done",
 			},
+			Answers: []tools.Answer{{Question: "which?", Chosen: []string{"this"}}}, Told: []string{"/w/AGENTS.md"},
 		},
 		thread.Note{Text: "answer"},
 		thread.Options{Values: map[string]string{"mode": "auto"}},
@@ -192,6 +195,8 @@ func testBodies(t *testing.T, s harness.Threads) {
 		thread.Moved{Cwd: "/v", Roots: []string{"/x"}},
 		thread.Withdrawn{},
 		thread.Retried{User: 2},
+		thread.Retried{User: 2, Sent: []thread.Part{{Text: "anew"}}, Attached: attached},
+		thread.Bound{Project: "p", Workspace: "w"},
 		thread.Archived{On: true},
 	}
 	create(t, s, "a", thread.Created{})

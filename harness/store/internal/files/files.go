@@ -40,8 +40,8 @@ func (d Dir) Path(hash string) string { return filepath.Join(string(d), hash[:2]
 
 // A Staged is a content that has no place yet.
 type Staged struct {
+	Hash    string
 	d       Dir
-	hash    string
 	content []byte
 	temp    string // a file with the content; "" is none
 }
@@ -49,7 +49,7 @@ type Staged struct {
 // Stage prepares a content for its place. Where it is there already, whole, nothing
 // is written.
 func (d Dir) Stage(content []byte) (*Staged, error) {
-	s := &Staged{d: d, hash: Hash(content), content: content}
+	s := &Staged{d: d, Hash: Hash(content), content: content}
 	if s.placed() {
 		return s, nil
 	}
@@ -58,7 +58,7 @@ func (d Dir) Stage(content []byte) (*Staged, error) {
 
 // placed reports whether the content is in its place.
 func (s *Staged) placed() bool {
-	there, err := s.d.Read(s.hash, int64(len(s.content)))
+	there, err := s.d.Read(s.Hash, int64(len(s.content)))
 	return err == nil && bytes.Equal(there, s.content)
 }
 
@@ -106,19 +106,22 @@ func private(dirs ...string) error {
 // Place puts the content into its place, where it stays when the power fails.
 func (s *Staged) Place() error {
 	if s.temp == "" {
-		if s.placed() {
+		if s.d.Look(s.Hash, int64(len(s.content))) == nil {
 			return nil
 		}
 		if err := s.write(); err != nil { // it was there before, and was taken away
 			return err
 		}
 	}
-	at := s.d.Path(s.hash)
+	at := s.d.Path(s.Hash)
 	dir := filepath.Dir(at)
 	if err := private(dir); err != nil {
 		return err
 	}
 	if err := os.Rename(s.temp, at); err != nil {
+		if s.placed() { // by somebody else, while it is read
+			return nil
+		}
 		return err
 	}
 	s.temp = ""

@@ -1,0 +1,178 @@
+package files_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
+)
+
+// dir returns a directory for contents that is not there yet.
+func dir(t *testing.T) files.Dir { return files.Dir(filepath.Join(t.TempDir(), "a", "b")) }
+
+func stage(t *testing.T, d files.Dir, content string) *files.Staged {
+	t.Helper()
+	s, err := d.Stage([]byte(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// list returns the files in d, by the directories that they stand in.
+func list(t *testing.T, d files.Dir) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	err := filepath.WalkDir(string(d), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			all[filepath.Base(filepath.Dir(path))]++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestAContentIsSeenWhenItIsPlaced(t *testing.T) {
+	d := dir(t)
+	s := stage(t, d, "x")
+	if _, err := d.Read(s.Hash, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: error = %v, want ErrNotExist", err)
+	}
+	if err := errors.Join(s.Place(), s.Drop()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read(s.Hash, 1); err != nil || string(got) != "x" {
+		t.Errorf("after: Read = %q (%v)", got, err)
+	}
+	if got := list(t, d); len(got) != 1 || got[s.Hash[:2]] != 1 {
+		t.Errorf("files %v, want the one", got)
+	}
+}
+
+func TestADroppedContentLeavesNothing(t *testing.T) {
+	d := dir(t)
+	if err := stage(t, d, "x").Drop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, d); len(got) != 0 {
+		t.Errorf("files %v, want none", got)
+	}
+}
+
+// A content that was there when it was staged, and is gone when it gets its place,
+// is written then.
+func TestAContentThatGoesMeanwhile(t *testing.T) {
+	d := dir(t)
+	if err := stage(t, d, "x").Place(); err != nil {
+		t.Fatal(err)
+	}
+	again := stage(t, d, "x")
+	if got := list(t, d); got["new"] != 0 {
+		t.Errorf("files %v, want nothing written of what is there", got)
+	}
+	if err := errors.Join(d.Remove(again.Hash), d.Remove(again.Hash), again.Place(), again.Drop()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read(again.Hash, 1); err != nil || string(got) != "x" {
+		t.Errorf("Read = %q (%v)", got, err)
+	}
+}
+
+func TestDamageIsNoticed(t *testing.T) {
+	d := dir(t)
+	s := stage(t, d, "as it was")
+	if err := s.Place(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.Path(s.Hash), []byte("as it w@s"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read(s.Hash, 9); !errors.Is(err, files.ErrDamaged) {
+		t.Errorf("Read = %q (%v), want ErrDamaged", got, err)
+	}
+	if err := d.Look(s.Hash, 9); err != nil {
+		t.Errorf("Look, which does not read: %v", err)
+	}
+	if err := d.Look(s.Hash, 10); !errors.Is(err, files.ErrDamaged) {
+		t.Errorf("Look for another size: error = %v, want ErrDamaged", err)
+	}
+	if err := stage(t, d, "as it was").Place(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read(s.Hash, 9); err != nil || string(got) != "as it was" {
+		t.Errorf("staged again: Read = %q (%v)", got, err)
+	}
+}
+
+func TestWhoIsAlone(t *testing.T) {
+	d := dir(t)
+	if _, err := d.Alone("one"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("where nobody is: error = %v, want ErrNotExist", err)
+	}
+	steps := []struct {
+		claim    string
+		one, two bool // who is alone then
+	}{{"one", true, false}, {"one", true, false}, {"two/../\n", false, false}}
+	for _, s := range steps {
+		if err := d.Claim(s.claim); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"one": s.one, "two/../\n": s.two} {
+			if got, err := d.Alone(name); err != nil || got != want {
+				t.Errorf("after the claim of %q: Alone(%q) = %v (%v), want %v", s.claim, name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestTidyTakesWhatIsOld(t *testing.T) {
+	d := dir(t)
+	if err := d.Tidy(time.Now()); err != nil {
+		t.Errorf("where nothing is: %v", err)
+	}
+	stage(t, d, "x")
+	if err := d.Tidy(time.Now().Add(-time.Hour)); err != nil || list(t, d)["new"] != 1 {
+		t.Errorf("files %v (%v), want what is new", list(t, d), err)
+	}
+	if err := d.Tidy(time.Now().Add(time.Hour)); err != nil || list(t, d)["new"] != 0 {
+		t.Errorf("files %v (%v), want nothing that is old", list(t, d), err)
+	}
+}
+
+// Whatever is in the way, nothing is left of what cannot be placed.
+func TestWhatIsInTheWay(t *testing.T) {
+	hash := files.Hash([]byte("x"))
+	for _, name := range []string{"", "new", hash[:2]} {
+		t.Run(name, func(t *testing.T) {
+			d := dir(t)
+			at := filepath.Join(string(d), name)
+			err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, nil, 0o600))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Stage([]byte("x"))
+			if err == nil {
+				err = s.Place()
+				if failed := s.Drop(); failed != nil {
+					t.Error(failed)
+				}
+			}
+			if err == nil || !strings.Contains(err.Error(), at) {
+				t.Errorf("error = %v, want one that names %s", err, at)
+			}
+			for in, n := range list(t, d) {
+				if in == "new" || n > 1 {
+					t.Errorf("%d files in %s, want only what is in the way", n, in)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,290 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/harness/place"
+)
+
+func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
+	t.Run("a workspace comes back as it was", func(t *testing.T) {
+		p := open(t)
+		want := place.Workspace{ID: "a", Title: "Ä | {{b}} 😀", Description: "first\nsecond", Documents: 7, Created: time.Unix(1, 0)}
+		if err := p.AddWorkspace(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		want.Documents = 0
+		got := workspace(t, p, "a")
+		if diff := cmp.Diff(want, got, noTimes); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if !got.Created.Equal(got.Updated) || got.Created.Year() != 2023 || got.Created.Location() != time.UTC {
+			t.Errorf("created %v, updated %v, want the time of the store in UTC", got.Created, got.Updated)
+		}
+		if err := p.AddWorkspace(t.Context(), want); !errors.Is(err, place.ErrTaken) {
+			t.Errorf("added twice: error = %v, want ErrTaken", err)
+		}
+	})
+	t.Run("the most recently changed comes first", func(t *testing.T) { testRecent(t, open(t)) })
+	t.Run("items stay in their order", func(t *testing.T) { testItems(t, open(t)) })
+	t.Run("the name of an item is its own", func(t *testing.T) { testItemNames(t, open(t)) })
+	t.Run("a workspace that is set keeps its items", func(t *testing.T) {
+		p := open(t)
+		addWorkspace(t, p, "a")
+		setItem(t, p, "a", item(keep(t, p, "x").Key))
+		before := workspace(t, p, "a")
+		if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "a", Title: "new", Description: "of it"}); err != nil {
+			t.Fatal(err)
+		}
+		got := workspace(t, p, "a")
+		want := place.Workspace{ID: "a", Title: "new", Description: "of it", Documents: 1}
+		if diff := cmp.Diff(want, got, noTimes); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if !got.Created.Equal(before.Created) || !got.Updated.After(before.Updated) {
+			t.Errorf("created %v, updated %v; want %v and later", got.Created, got.Updated, before.Created)
+		}
+	})
+	t.Run("a deleted workspace takes its items along", func(t *testing.T) {
+		p := open(t)
+		addWorkspace(t, p, "a")
+		addWorkspace(t, p, "b")
+		key := keep(t, p, "x").Key
+		setItem(t, p, "a", item(key))
+		setItem(t, p, "b", item(key))
+		if err := p.DeleteWorkspace(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if content, err := p.Content(t.Context(), key); err != nil || string(content) != "x" {
+			t.Errorf("Content = %q (%v), want it kept for the other workspace", content, err)
+		}
+		addWorkspace(t, p, "a")
+		if got := items(t, p, "a"); len(got) != 0 {
+			t.Errorf("one of the same name has the items %+v", got)
+		}
+	})
+	t.Run("what is not there is ErrNone", func(t *testing.T) { testNoWorkspace(t, open(t)) })
+	t.Run("what is refused leaves nothing", func(t *testing.T) {
+		p := open(t)
+		for _, bad := range []place.Workspace{
+			{ID: "a"}, {ID: "A", Title: "x"}, {ID: "a", Title: "two\nlines"}, {ID: "a", Title: strings.Repeat("x", place.MaxName+1)},
+			{ID: "a", Title: "x", Description: strings.Repeat("x", place.MaxDescription+1)}, {ID: "a", Title: "x", Description: "\xff"},
+		} {
+			for name, err := range map[string]error{"AddWorkspace": p.AddWorkspace(t.Context(), bad), "SetWorkspace": p.SetWorkspace(t.Context(), bad)} {
+				if _, ok := errors.AsType[*place.InvalidError](err); !ok {
+					t.Errorf("%s(%.100v): error = %v, want an InvalidError", name, bad, err)
+				}
+			}
+		}
+		addWorkspace(t, p, "a")
+		i := item(keep(t, p, "x").Key)
+		i.Collection = "two\nlines"
+		if _, ok := errors.AsType[*place.InvalidError](p.SetItem(t.Context(), "a", i)); !ok {
+			t.Error("a collection of two lines is no InvalidError")
+		}
+		if n, err := p.CountWorkspaces(t.Context()); err != nil || n != 1 || workspace(t, p, "a").Documents != 0 {
+			t.Errorf("%d workspaces (%v), want one without documents", n, err)
+		}
+	})
+	t.Run("items are added by many at once", func(t *testing.T) {
+		const many = 8
+		p := open(t)
+		addWorkspace(t, p, "a")
+		var wg sync.WaitGroup
+		for i := range many {
+			wg.Go(func() {
+				d, err := p.Keep(t.Context(), fmt.Sprint(i), "", []byte(fmt.Sprint(i%4)))
+				if err == nil {
+					err = p.SetItem(t.Context(), "a", item(d.Key))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := items(t, p, "a"); len(got) != 4 || workspace(t, p, "a").Documents != 4 {
+			t.Errorf("items %+v, want four", got)
+		}
+	})
+}
+
+func addWorkspace(t *testing.T, p place.Workspaces, id string) {
+	t.Helper()
+	if err := p.AddWorkspace(t.Context(), place.Workspace{ID: id, Title: "title of " + id}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func workspace(t *testing.T, p place.Workspaces, id string) place.Workspace {
+	t.Helper()
+	w, err := p.Workspace(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func item(key string) place.Item { return place.Item{Document: place.Document{Key: key}} }
+
+func setItem(t *testing.T, p place.Workspaces, id string, i place.Item) {
+	t.Helper()
+	if err := p.SetItem(t.Context(), id, i); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func items(t *testing.T, p place.Workspaces, id string) []place.Item {
+	t.Helper()
+	all, err := p.Items(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func testRecent(t *testing.T, p place.Places) {
+	check := func(what string, limit int, want ...string) {
+		t.Helper()
+		all, err := p.Workspaces(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range all {
+			got = append(got, w.ID)
+			if diff := cmp.Diff(workspace(t, p, w.ID), w); diff != "" {
+				t.Errorf("in the list, %s (-alone +in the list):\n%s", what, diff)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: Workspaces(%d) = %q, want %q", what, limit, got, want)
+		}
+	}
+	check("none", 0)
+	for _, id := range []string{"a", "b", "c", "d"} {
+		addWorkspace(t, p, id)
+	}
+	check("as they were added", 0, "d", "c", "b", "a")
+	if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "b", Title: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	check("one was set", 0, "b", "d", "c", "a")
+	key := keep(t, p, "x").Key
+	setItem(t, p, "a", item(key))
+	check("a document came", 0, "a", "b", "d", "c")
+	setItem(t, p, "c", item(key))
+	pinned := item(key)
+	pinned.Pinned = true
+	setItem(t, p, "a", pinned)
+	check("a document was pinned", 0, "a", "c", "b", "d")
+	if err := p.DropItem(t.Context(), "c", key); err != nil {
+		t.Fatal(err)
+	}
+	check("a document went", 0, "c", "a", "b", "d")
+	if err := p.DropItem(t.Context(), "b", key); !errors.Is(err, place.ErrNone) {
+		t.Fatalf("error = %v, want ErrNone", err)
+	}
+	if err := p.SetItem(t.Context(), "d", item("document:0000000000000000")); !errors.Is(err, place.ErrNone) {
+		t.Fatalf("error = %v, want ErrNone", err)
+	}
+	check("what failed changes nothing", 0, "c", "a", "b", "d")
+	check("some", 2, "c", "a")
+	check("more than there are", 9, "c", "a", "b", "d")
+	if n, err := p.CountWorkspaces(t.Context()); err != nil || n != 4 {
+		t.Errorf("CountWorkspaces = %d (%v), want 4", n, err)
+	}
+}
+
+func testItems(t *testing.T, p place.Places) {
+	addWorkspace(t, p, "a")
+	var want []place.Item
+	for _, name := range []string{"c", "a", "b"} {
+		d, err := p.Keep(t.Context(), name, "text/"+name, []byte(strings.Repeat("x", len(want))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := place.Item{Document: d, Collection: "part " + name, Pinned: name == "a"}
+		setItem(t, p, "a", i)
+		want = append(want, i)
+	}
+	got := items(t, p, "a")
+	if diff := cmp.Diff(want, got, noTimes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !got[0].Added.Before(got[1].Added) || got[0].Added.Location() != time.UTC || !workspace(t, p, "a").Updated.Equal(got[2].Added) {
+		t.Errorf("added at %v and %v, updated at %v", got[0].Added, got[1].Added, workspace(t, p, "a").Updated)
+	}
+	changed := want[0]
+	changed.Collection, changed.Pinned, changed.Name, changed.Size, changed.Type = "", true, "new", 99, "other/type"
+	setItem(t, p, "a", changed)
+	want[0].Collection, want[0].Pinned, want[0].Name = "", true, "new"
+	added := got[0].Added
+	if diff := cmp.Diff(want, items(t, p, "a"), noTimes); diff != "" {
+		t.Errorf("one changed (-want +got):\n%s", diff)
+	}
+	if got := items(t, p, "a")[0].Added; !got.Equal(added) {
+		t.Errorf("a changed item was added at %v, want %v as before", got, added)
+	}
+	if err := p.DropItem(t.Context(), "a", want[1].Key); err != nil {
+		t.Fatal(err)
+	}
+	setItem(t, p, "a", want[1]) // comes again, last
+	want[1], want[2] = want[2], want[1]
+	if diff := cmp.Diff(want, items(t, p, "a"), noTimes); diff != "" {
+		t.Errorf("one came again (-want +got):\n%s", diff)
+	}
+}
+
+// testItemNames keeps one content under other names.
+func testItemNames(t *testing.T, p place.Places) {
+	addWorkspace(t, p, "a")
+	key := keep(t, p, "x").Key
+	setItem(t, p, "a", item(key))
+	if _, err := p.Keep(t.Context(), "later", "text/later", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	got := items(t, p, "a")[0]
+	if got.Name != "name of x" || got.Type != "text/later" || got.Size != 1 {
+		t.Errorf("the item is %+v, want the name that the document had and the type that it has", got)
+	}
+	named := item(key)
+	named.Name = "two\nlines"
+	setItem(t, p, "a", named)
+	if got := items(t, p, "a")[0].Name; strings.Contains(got, "\n") || !strings.HasPrefix(got, "two") {
+		t.Errorf("the item has the name %q, want it on one line", got)
+	}
+}
+
+func testNoWorkspace(t *testing.T, p place.Places) {
+	addWorkspace(t, p, "a")
+	key := keep(t, p, "x").Key
+	for _, id := range []string{"nope", "", "no\x00pe", "\xff", "' OR 1=1 --"} {
+		_, missing := p.Workspace(t.Context(), id)
+		_, noItems := p.Items(t.Context(), id)
+		for name, err := range map[string]error{
+			"Workspace": missing, "Items": noItems, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
+			"SetItem": p.SetItem(t.Context(), id, item(key)), "DropItem": p.DropItem(t.Context(), id, key),
+		} {
+			if !errors.Is(err, place.ErrNone) {
+				t.Errorf("%s(%q): error = %v, want ErrNone", name, id, err)
+			}
+		}
+	}
+	if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "nope", Title: "x"}); !errors.Is(err, place.ErrNone) {
+		t.Errorf("SetWorkspace: error = %v, want ErrNone", err)
+	}
+	for _, key := range []string{"nope", "", "\x00", "\xff", "document:", key} {
+		if err := p.DropItem(t.Context(), "a", key); !errors.Is(err, place.ErrNone) {
+			t.Errorf("DropItem(%q): error = %v, want ErrNone", key, err)
+		}
+	}
+}
