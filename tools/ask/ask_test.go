@@ -105,6 +105,9 @@ func TestResult(t *testing.T) {
 	if !strings.HasPrefix(r.Text, want) {
 		t.Errorf("text = %q, want it to begin with %q", r.Text, want)
 	}
+	if want := "Which?\n- b\nWhy?\n- line\n  line\nWhen?\n- (no response)"; r.Display != want {
+		t.Errorf("the user sees %q, want %q", r.Display, want)
+	}
 	answers := []tools.Answer{{Question: "Which?", Chosen: []string{"b"}}, {Question: "Why?", Chosen: []string{"line\nline"}}, {Question: "When?"}}
 	if diff := cmp.Diff(answers, r.Answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
@@ -117,9 +120,12 @@ func TestNobodyToAsk(t *testing.T) {
 	cannot := askerFunc(func(context.Context, string, []ask.Question) (ask.Reply, error) { return ask.Reply{}, nil })
 	for name, a := range map[string]ask.Asker{"no asker": nil, "one that cannot": cannot} {
 		t.Run(name, func(t *testing.T) {
-			r, err := run(t, a, `{"questions":[{"question":"Which?"}]}`)
+			r, err := run(t, a, `{"questions":[{"question":"Which?","options":["a","b"]},{"question":"Why?"}]}`)
 			if err != nil || r.IsError || r.Answers != nil || !strings.Contains(r.Text, "into your answer") {
 				t.Errorf("result = %+v, %v; want the advice to ask in the answer", r, err)
+			}
+			if want := "Which?\n- a\n- b\nWhy?"; r.Display != want {
+				t.Errorf("the user sees %q, want %q", r.Display, want)
 			}
 		})
 	}

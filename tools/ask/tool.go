@@ -18,7 +18,7 @@ var (
 	//go:embed ask_user.json
 	inputSchema []byte
 	//go:embed unasked.md
-	unasked string
+	askYourself string
 	//go:embed unanswered.md
 	unanswered string
 )
@@ -103,7 +103,7 @@ func (t *tool) run(ctx context.Context, in input, call tools.Call) (tools.Result
 		return tools.Result{}, err
 	}
 	if !reply.Asked {
-		return tools.Result{Text: strings.TrimSpace(unasked)}, nil
+		return unasked(qs), nil
 	}
 	return result(qs, reply.Answers), nil
 }
@@ -126,7 +126,8 @@ func (t *tool) ask(ctx context.Context, callID string, qs []Question) (Reply, er
 	return reply, nil
 }
 
-// result states the questions and what was answered to each.
+// result states the questions and what was answered to each. The user sees no more
+// than that.
 func result(qs []Question, given [][]string) tools.Result {
 	var r tools.Result
 	var text strings.Builder
@@ -137,21 +138,38 @@ func result(qs []Question, given [][]string) tools.Result {
 			a.Chosen = q.accept(given[i])
 		}
 		r.Answers = append(r.Answers, a)
-		fmt.Fprintf(&text, "%s\n", q.Text)
-		for _, c := range a.Chosen {
-			fmt.Fprintf(&text, "- %s\n", strings.ReplaceAll(c, "\n", "\n  "))
-		}
-		if len(a.Chosen) == 0 {
+		items := a.Chosen
+		if len(items) == 0 {
 			open = true
-			fmt.Fprintf(&text, "- %s\n", noResponse)
+			items = []string{noResponse}
 		}
-	}
-	if open {
-		text.WriteString("\n" + unanswered)
+		list(&text, q.Text, items)
 	}
 	r.Text = strings.TrimSpace(text.String())
 	r.Raw = r.Answers
+	if open {
+		r.Display = r.Text
+		r.Text += "\n\n" + strings.TrimSpace(unanswered)
+	}
 	return r
+}
+
+// unasked is the result where nobody could be asked: the model asks by itself, and
+// the user sees the questions in any case.
+func unasked(qs []Question) tools.Result {
+	var text strings.Builder
+	for _, q := range qs {
+		list(&text, q.Text, q.Options)
+	}
+	return tools.Result{Text: strings.TrimSpace(askYourself), Display: strings.TrimSpace(text.String())}
+}
+
+// list writes a question and items below it.
+func list(b *strings.Builder, question string, items []string) {
+	fmt.Fprintf(b, "%s\n", question)
+	for _, item := range items {
+		fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(item, "\n", "\n  "))
+	}
 }
 
 // accept returns what of an answer holds: options that were offered, in their
