@@ -9,7 +9,7 @@
 //
 // A session is opened by session/new, load, resume or fork, all through one
 // function, and is one session of the harness at a time: a load of one that is
-// open waits for its prompts and keeps it, or ends it and opens it anew.
+// open waits for its prompts and keeps it, or opens another one in its place.
 //
 // Order is the heart of the package. What a request means for its session is
 // noted when the request is admitted, on the reader's goroutine: a cancel, a

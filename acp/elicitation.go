@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/lorimer-dev/lorimer/acp/wire"
+	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/ask"
 )
 
@@ -32,11 +34,12 @@ type form struct {
 
 // A field takes one text, one of a list, or several of a list.
 type field struct {
-	Type      string   `json:"type"` // string, array
-	Title     string   `json:"title"`
-	MaxLength int      `json:"maxLength,omitempty"`
-	Enum      []string `json:"enum,omitempty"`
-	Items     *choices `json:"items,omitempty"` // of an array
+	Type        string   `json:"type"` // string, array
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	MaxLength   int      `json:"maxLength,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Items       *choices `json:"items,omitempty"` // of an array
 }
 
 type choices struct {
@@ -71,12 +74,11 @@ func newElicitation(session, callID string, qs []ask.Question) elicitation {
 		Schema:  form{Type: "object", Fields: make(map[string]field, len(qs))},
 	}
 	for i, q := range qs {
-		e.Schema.Fields[fieldName(i)] = newField(q)
-	}
-	if len(qs) == 1 { // clients show the message above the field
-		f := e.Schema.Fields[fieldName(0)]
-		e.Message, f.Title = f.Title, "Your answer"
-		e.Schema.Fields[fieldName(0)] = f
+		f := newField(q)
+		if len(qs) == 1 { // the message stands above it
+			e.Message, f.Title, f.Description = q.Text, "Your answer", ""
+		}
+		e.Schema.Fields[fieldName(i)] = f
 	}
 	return e
 }
@@ -84,14 +86,22 @@ func newElicitation(session, callID string, qs []ask.Question) elicitation {
 // fieldName names the field of a question, counted from 0.
 func fieldName(i int) string { return "q" + strconv.Itoa(i+1) }
 
+// newField returns the field of a question. Its title is a line; a question that is
+// more stands below it in full.
 func newField(q ask.Question) field {
+	f := field{Type: "string", Title: tools.Line(strings.Join(strings.Fields(q.Text), " "), tools.MaxTitle)}
+	if f.Title != q.Text {
+		f.Description = q.Text
+	}
 	switch {
 	case len(q.Options) == 0:
-		return field{Type: "string", Title: q.Text, MaxLength: ask.MaxText}
+		f.MaxLength = ask.MaxText
 	case q.Multiple:
-		return field{Type: "array", Title: q.Text, Items: &choices{"string", q.Options}}
+		f.Type, f.Items = "array", &choices{"string", q.Options}
+	default:
+		f.Enum = q.Options
 	}
-	return field{Type: "string", Title: q.Text, Enum: q.Options}
+	return f
 }
 
 // readAnswers reads what was filled in. Any action but "accept", and anything but

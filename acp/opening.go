@@ -42,18 +42,14 @@ func (o opening) same(p opening) bool {
 // A startSession makes the harness's side of a session, such as [harness.Engine.Open].
 type startSession func(context.Context, harness.Spec) (*harness.Session, error)
 
-// open opens s as o says. A session of the harness that s has already is ended
-// first, so that there never are two. After an error s is as it was, or not open.
+// open opens s as o says, in place of a session of the harness that it has already.
+// That one has no prompt left when it is ended, and only once there is another: what
+// cannot be opened must not cost it its life. So after an error s is as it was,
+// unless the ending was what failed; then it is not open.
 func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, start startSession) error {
 	ws, err := b.Open(ctx, o.dirs)
 	if err != nil {
 		return fmt.Errorf("opening workspace: %w", err)
-	}
-	if err := s.end(ctx); err != nil {
-		return errors.Join(err, ws.close())
-	}
-	for _, why := range o.skipped {
-		c.o.Log.Warn().Str("session", s.id).Err(why).Msg("left out a skill of the client")
 	}
 	told := &announcer{s: s}
 	h, err := start(ctx, s.spec(b, o, ws, told))
@@ -61,16 +57,22 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 		return errors.Join(placeFailure(o.place, err), ws.close())
 	}
 	told.h = h
+	err = s.end(ctx)
+	for _, why := range o.skipped {
+		c.o.Log.Warn().Str("session", s.id).Err(why).Msg("left out a skill of the client")
+	}
 	enc := v1.New(c.wire, v1.Options{
 		Session: s.id, Dir: o.dirs.Cwd, Notices: c.client.notices, Terminal: c.client.terminal,
 	})
 	c.mu.Lock()
 	s.h, s.enc, s.commands, s.workspace, s.opened = h, enc, told, ws, o
 	s.chosen = s.chosen || b.Chosen
-	closed := c.closed
+	if c.closed { // nobody else would end it
+		err = errors.Join(harness.ErrClosed, err)
+	}
 	c.mu.Unlock()
-	if closed { // nobody else would end it
-		return errors.Join(harness.ErrClosed, s.end(ctx))
+	if err != nil {
+		return errors.Join(err, s.end(ctx))
 	}
 	return nil
 }
