@@ -6,8 +6,11 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +27,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/ask"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
@@ -44,6 +48,8 @@ type rig struct {
 	seen    *recorder       // keeps the requests that the model got
 	threads harness.Threads // default a store in memory
 	spaces  *spaces         // counts workspaces
+	shelf   *shelf          // of skills; default none
+	places  *places         // default none
 }
 
 // spaces counts the workspaces that were opened and are not closed.
@@ -91,7 +97,7 @@ func orDiscard(w io.Writer) io.Writer {
 }
 
 func (r rig) backend(tb testing.TB) *acp.Backend {
-	prompts, err := prompt.New(prompt.Options{})
+	prompts, err := prompt.Standard(prompt.Options{})
 	if err != nil {
 		tb.Error(err)
 	}
@@ -120,14 +126,14 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 	}
 	engine := harness.New(harness.Options{
 		Threads:  threads,
-		Settings: settings{open: open},
+		Settings: settings{open: open, shelf: r.shelf, places: r.places},
 		Prompts:  prompts,
 		Now:      now,
 		Waiting:  r.waiting,
 		Tools: func(sc harness.Scope) []tools.Tool {
 			return []tools.Tool{
 				workspace.NewRead(sc.FS, sc.Seen), workspace.NewWrite(sc.FS, sc.Seen), workspace.NewEdit(sc.FS, sc.Seen),
-				workspace.NewBash(sc.FS, sc.Runner, workspace.BashOptions{}),
+				workspace.NewBash(sc.FS, sc.Runner, workspace.BashOptions{}), ask.New(sc.Asker),
 			}
 		},
 	})
@@ -145,6 +151,16 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 	}
 }
 
+// last returns where the last send was made.
+func (ps *places) last() harness.Place {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if len(ps.seen) == 0 {
+		return harness.Place{}
+	}
+	return ps.seen[len(ps.seen)-1]
+}
+
 // ticking returns a clock on which a second passes each time somebody looks.
 func ticking(start time.Time) func() time.Time {
 	var ticks atomic.Int64
@@ -153,7 +169,9 @@ func ticking(start time.Time) func() time.Time {
 
 // settings choose between two models that are the same.
 type settings struct {
-	open func(context.Context) (model.Streamer, error)
+	open   func(context.Context) (model.Streamer, error)
+	shelf  *shelf
+	places *places
 }
 
 var models = []model.Descriptor{
@@ -161,18 +179,101 @@ var models = []model.Descriptor{
 	{Kind: "script", Provider: "script", ID: "two", Window: 1000},
 }
 
-func (s settings) Freeze(_ context.Context, _ harness.Place, c harness.Choice) (harness.Snapshot, error) {
+func (s settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {
+	if err := s.places.freeze(p); err != nil {
+		return harness.Snapshot{}, err
+	}
+	skills, err := s.Skills(ctx, p)
+	if err != nil {
+		return harness.Snapshot{}, err
+	}
 	for _, m := range models {
 		if m.Ref() == c.Model {
-			return harness.Snapshot{Model: m, Open: s.open}, nil
+			return harness.Snapshot{Model: m, Open: s.open, Prompt: prompt.Facts{Persona: p.Persona, Locale: p.Locale, Skills: skills}}, nil
 		}
 	}
 	return harness.Snapshot{}, &model.Error{Kind: model.Unavailable, Message: "no such model"}
 }
 
-func (s settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) { return nil, nil }
+func (s settings) Skills(_ context.Context, p harness.Place) ([]prompt.Skill, error) {
+	return append(s.shelf.list(), p.Skills...), nil
+}
 
-func (s settings) Watch(harness.Place, func()) func() { return func() {} }
+func (s settings) Watch(_ harness.Place, changed func()) func() { return s.shelf.watch(changed) }
+
+// A shelf is skills that change while the agent runs. Nil is empty and stays so.
+type shelf struct {
+	blind bool // nobody who watches is told
+
+	mu       sync.Mutex // guards the fields below
+	skills   []prompt.Skill
+	watchers map[int]func()
+	last     int
+}
+
+func (s *shelf) list() []prompt.Skill {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.skills)
+}
+
+func (s *shelf) watch(changed func()) (stop func()) {
+	if s == nil || s.blind {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	id := s.last
+	if s.watchers == nil {
+		s.watchers = make(map[int]func())
+	}
+	s.watchers[id] = changed
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watchers, id)
+	}
+}
+
+// put replaces the skills and tells all who watch.
+func (s *shelf) put(names ...string) {
+	s.mu.Lock()
+	s.skills = nil
+	for _, name := range names {
+		s.skills = append(s.skills, prompt.Skill{Name: name, Description: "About " + name, Instruction: "Do " + name})
+	}
+	watchers := slices.Collect(maps.Values(s.watchers))
+	s.mu.Unlock()
+	for _, changed := range watchers {
+		changed()
+	}
+}
+
+// places keeps where sends were made. Nothing that a session may belong to exists
+// but the project "there".
+type places struct {
+	mu   sync.Mutex // guards seen
+	seen []harness.Place
+}
+
+func (ps *places) freeze(p harness.Place) error {
+	if p.Project != "" && p.Project != "there" {
+		return &harness.MissingError{What: "project", ID: p.Project}
+	}
+	if p.Workspace != "" {
+		return &harness.MissingError{What: "workspace", ID: p.Workspace}
+	}
+	if ps != nil {
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		ps.seen = append(ps.seen, p)
+	}
+	return nil
+}
 
 func (s settings) Models(context.Context) ([]model.Descriptor, error) { return models, nil }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -92,6 +93,18 @@ func (e *Editor) Hear() []string {
 	return heard
 }
 
+// Reply answers a request of the agent with result, which is JSON.
+func (e *Editor) Reply(m Message, result string) {
+	e.tb.Helper()
+	e.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+}
+
+// Refuse answers a request of the agent with an error.
+func (e *Editor) Refuse(m Message, code int) {
+	e.tb.Helper()
+	e.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"refused"}}`, m.ID, code))
+}
+
 // End ends the agent's input.
 func (e *Editor) End() { e.in.Close() }
 
@@ -158,4 +171,45 @@ func Answer(tb testing.TB, messages []Message, id string) Message {
 		tb.Fatalf("request %s was not answered", id)
 	}
 	return *found
+}
+
+// Request returns the one request of the agent that calls method.
+func Request(tb testing.TB, messages []Message, method string) Message {
+	tb.Helper()
+	var found []Message
+	for _, m := range messages {
+		if m.Method == method && len(m.ID) > 0 {
+			found = append(found, m)
+		}
+	}
+	if len(found) != 1 {
+		tb.Fatalf("the agent called %s %d times, want once", method, len(found))
+	}
+	return found[0]
+}
+
+// Commands returns the names of the commands of a session, of each time that the
+// agent has told them.
+func Commands(tb testing.TB, messages []Message, session string) [][]string {
+	tb.Helper()
+	var told [][]string
+	for _, m := range messages {
+		var p struct {
+			SessionID string
+			Update    struct {
+				SessionUpdate     string
+				AvailableCommands []struct{ Name string }
+			}
+		}
+		// The content of a tool call is nothing to look at here, and decodes into nothing.
+		if json.Unmarshal(m.Params, &p) != nil || p.SessionID != session || p.Update.SessionUpdate != "available_commands_update" {
+			continue
+		}
+		names := []string{}
+		for _, c := range p.Update.AvailableCommands {
+			names = append(names, c.Name)
+		}
+		told = append(told, names)
+	}
+	return told
 }
