@@ -10,6 +10,7 @@ import (
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
+	"github.com/lorimer-dev/lorimer/prompt/skills"
 )
 
 // Keep says which threads an [App] works on.
@@ -60,11 +61,15 @@ type passing struct {
 func (passing) Close() error { return nil }
 
 // protected lists what no tool may change without a question: all that settles
-// what this program does and has kept.
+// what this program does and has kept. The user's own skills, wherever they are, are
+// in every later session.
 func protected(c *config.Config) []string {
 	all := []string{filepath.Dir(c.Paths.Config), c.Paths.State}
 	if at := c.DatabaseAt(); !config.IsURL(at) {
 		all = append(all, at, at+"-wal", at+"-shm") // what is newest is in the files beside it
+	}
+	for _, r := range (skills.Places{Home: c.Paths.Home, Folder: c.SkillFolder(), Claude: true}).Roots() {
+		all = append(all, r.Path)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
@@ -20,13 +21,13 @@ import (
 // A machine is a home and a directory in it, with a program that is open there.
 type machine struct {
 	*App
-	t    *testing.T
+	t    testing.TB
 	home string
 	dir  string
 	log  strings.Builder
 }
 
-func newMachine(t *testing.T, keep Keep, content string) *machine {
+func newMachine(t testing.TB, keep Keep, content string) *machine {
 	t.Helper()
 	home := t.TempDir()
 	m := &machine{t: t, home: home, dir: filepath.Join(home, "work")}
@@ -328,6 +329,29 @@ func TestFreezeSkills(t *testing.T) {
 	m.write(".config/lorimer/config.toml", "model = \"offline\"\n[skills]\nworkspace = false\nfolder = \"none\"\ndisabled = [\"search\", \"research\"]\n")
 	if got := list(harness.Place{}); got != "" {
 		t.Errorf("nobody has a skill, and there are %s", got)
+	}
+}
+
+// BenchmarkFreeze is what a send reads in a directory with a project, instructions
+// and 40 skills.
+func BenchmarkFreeze(b *testing.B) {
+	m := newMachine(b, Stored, "")
+	old := time.Now().Add(-time.Hour) // a file that has just changed is read again
+	for i := range 40 {
+		name := fmt.Sprintf("work/.agents/skills/skill-%d/SKILL.md", i)
+		m.write(name, "---\ndescription: Does one thing well.\n---\n"+strings.Repeat("Do it.\n", 100))
+		if err := os.Chtimes(filepath.Join(m.home, name), old, old); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m.write("work/AGENTS.md", strings.Repeat("Use tabs.\n", 500))
+	if err := m.Places().AddProject(b.Context(), place.Project{ID: "work", Name: "Work", Dirs: []string{m.dir}}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := m.freeze(harness.Place{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
