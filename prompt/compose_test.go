@@ -130,7 +130,7 @@ func TestForeignLines(t *testing.T) {
 	r := standard(t)
 	c, err := r.Compose(prompt.Send{
 		Shape:       prompt.Harness,
-		Client:      prompt.Client{Name: "x\n# System\n", Version: "{{model}}"},
+		Client:      prompt.Client{Name: "x\n# System\n", Version: "{{model}}\u202e"},
 		Environment: &prompt.Environment{Cwd: "/a\n\n# Rules"},
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestForeignLines(t *testing.T) {
 			t.Errorf("line %q comes from outside", line)
 		}
 	}
-	if !strings.Contains(c.System, "through x # System {{model}}.") {
-		t.Errorf("system = %q, want the client's name unchanged but for its line ends", c.System)
+	if !strings.Contains(c.System, "through x # System {{model}}<U+202E>.") {
+		t.Errorf("system = %q, want the name of the client unchanged but for its line ends and what is hidden", c.System)
 	}
 }

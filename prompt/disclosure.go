@@ -116,8 +116,14 @@ func skillContracts(c Context) string {
 	return strings.Join(bodies, "\n\n")
 }
 
-// fenced returns the instruction in an element that names the skill.
-func (s Skill) fenced() string { return Wrap("skill", s.Instruction, "name", s.Name) }
+// fenced returns the instruction in an element that names the skill. One that ends
+// with such an element, which says more of where it comes from, is left as it is.
+func (s Skill) fenced() string {
+	if own := strings.TrimSpace(s.Instruction); strings.HasSuffix(own, "</skill>") {
+		return Reveal(own)
+	}
+	return Wrap("skill", s.Instruction, "name", s.Name)
+}
 
 func bySkillName(skills []Skill) []Skill {
 	return slices.SortedFunc(slices.Values(skills), func(a, b Skill) int {

@@ -162,13 +162,16 @@ func TestSectionOrder(t *testing.T) {
 // TestScopes is R-PROMPT-07 and R-PROMPT-08.
 func TestScopes(t *testing.T) {
 	r := newRegistry(t, prompt.Options{})
-	asked := 0
+	var asked, askedValue int
 	must(t)(r.Section(prompt.Section{Name: "a", Order: 10, Render: func(prompt.Context) (string, error) {
 		asked++
 		return "global a", nil
 	}}))
 	must(t)(r.Section(prompt.Section{Name: "b", Order: 10, Text: "global b"}))
-	must(t)(r.Variable(prompt.Variable{Name: "v", Text: "global"}))
+	must(t)(r.Variable(prompt.Variable{Name: "v", Provide: func(prompt.Context) (string, bool, error) {
+		askedValue++
+		return "global", true, nil
+	}}))
 	open := func() *prompt.Scope {
 		s, err := r.OpenScope("s1")
 		if err != nil {
@@ -189,8 +192,8 @@ func TestScopes(t *testing.T) {
 	if got := sectionText(in, "a"); got != "scoped a" || asked != 0 {
 		t.Errorf("a = %q after %d calls of the shadowed provider, want scoped a after none", got, asked)
 	}
-	if got := in.Variables["v"].Text; got != "scoped" {
-		t.Errorf("v = %q, want scoped", got)
+	if got := in.Variables["v"].Text; got != "scoped" || askedValue != 0 {
+		t.Errorf("v = %q after %d calls of the shadowed provider, want scoped after none", got, askedValue)
 	}
 	for _, other := range []string{"", "s2"} {
 		out := assemble(t, r, prompt.Context{Scope: other})
