@@ -1,0 +1,69 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
+)
+
+// TestChecks: what is declared, and what directories carry, is looked at without a
+// session (R-CMD-10).
+func TestChecks(t *testing.T) {
+	home := t.TempDir()
+	m := &machine{t: t, home: home, dir: filepath.Join(home, "work")}
+	m.write("work/.keep", "")
+	t.Chdir(m.dir)
+	look := func() (map[string]string, bool) {
+		reports, healthy := doctor.Run(t.Context(), Checks(config.Sources{Home: home}, nil))
+		found := make(map[string]string)
+		for _, r := range reports {
+			var lines []string
+			for _, f := range r.Findings {
+				lines = append(lines, string(f.State)+" "+strings.ReplaceAll(f.Text, home, "~"))
+			}
+			found[r.Check] = strings.Join(lines, "\n")
+		}
+		return found, healthy
+	}
+	const sound = "model = \"offline\"\n"
+	tests := []struct {
+		name    string
+		files   map[string]string
+		check   string
+		want    string // is among its findings
+		healthy bool
+	}{
+		{"nothing", nil, "instructions", "ok there is no AGENTS.md for this directory", true},
+		{"nothing of skills", nil, "skills", "ok 2 skills, 2 of them switched on", true},
+		{"instructions", map[string]string{"work/AGENTS.md": "Use tabs.", "AGENTS.md": "Be kind."}, "instructions", "ok the model is told of ../AGENTS.md, AGENTS.md", true},
+		{"a missing import", map[string]string{"work/AGENTS.md": "@none.md"}, "instructions", "note ~/work/AGENTS.md:1: @none.md", true},
+		{"switched off", map[string]string{"work/AGENTS.md": "@none.md", ".config/lorimer/config.toml": sound + "[instructions]\nagents_md = false\n"}, "instructions", "ok switched off by instructions.agents_md", true},
+		{"a broken skill", map[string]string{".config/lorimer/skills/Bad Name/SKILL.md": "---\nname: Bad Name\n---\n"}, "skills", "note ~/.config/lorimer/skills/Bad Name/SKILL.md: ", true},
+		{"skills that are switched off", map[string]string{".config/lorimer/config.toml": sound + "[skills]\ndisabled = [\"search\"]\n"}, "skills", "ok 2 skills, 1 of them switched on", true},
+		{"models", map[string]string{".config/lorimer/models.toml": "[models.offline]\nwindwo = 1\nchat_mode_addendum = \"{{model}}\"\n"}, "configuration", "ok ~/.config/lorimer/models.toml says something of 1 model\nnote ~/.config/lorimer/models.toml:2: unknown key", true},
+		{"a model's text with a mistake", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\nchat_mode_addendum = \"{{nope}}\"\n"}, "prompt", `bad ~/.config/lorimer/models.toml: models.a/*: prompt section "Conversation style"`, false},
+		{"a model's window", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\nwindow = 0\n"}, "configuration", "bad ~/.config/lorimer/models.toml:2: models.a/*.window", false},
+		{"a hook on a tool", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\ntool = \"deploy\"\n"}, "prompt", "ok ", true},
+		{"a hook on nothing", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\nsection = \"nope\"\n"}, "prompt", `bad configuration key "hook": ~/.config/lorimer/config.toml:2: nothing to drop: there is no section "nope"`, false},
+		{"a hook of one session", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = \"x\"\nliteral = true\nscope = \"s\"\n"}, "prompt", `bad prompt section "mine"`, false},
+		{"a hook on the identity", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"replace\"\nsection = \"harness:identity\"\ntext = \"x\"\n"}, "configuration", "bad ~/.config/lorimer/config.toml:4: hook: harness:identity", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, name := range []string{"AGENTS.md", "work/AGENTS.md", ".config/lorimer/models.toml"} {
+				m.write(name, "")
+			}
+			m.write(".config/lorimer/config.toml", sound)
+			for name, content := range tt.files {
+				m.write(name, content)
+			}
+			found, healthy := look()
+			if got := found[tt.check]; !strings.Contains(got, tt.want) || healthy != tt.healthy {
+				t.Errorf("%s = %q, healthy %v; want %q, %v", tt.check, got, healthy, tt.want, tt.healthy)
+			}
+		})
+	}
+}
