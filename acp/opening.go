@@ -51,12 +51,12 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	if err != nil {
 		return fmt.Errorf("opening workspace: %w", err)
 	}
-	told := &announcer{s: s}
+	told := &announcer{}
 	h, err := start(ctx, s.spec(b, o, ws, told))
 	if err != nil {
 		return errors.Join(placeFailure(o.place, err), ws.close())
 	}
-	told.h = h
+	told.tell = func() { s.update(commandsUpdate{"available_commands_update", commands(h)}) }
 	err = s.end(ctx)
 	for _, why := range o.skipped {
 		c.o.Log.Warn().Str("session", s.id).Err(why).Msg("left out a skill of the client")
