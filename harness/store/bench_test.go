@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -171,4 +172,51 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 	})
+}
+
+// BenchmarkProjectOf finds the project of a directory among 500, which every send
+// does.
+func BenchmarkProjectOf(b *testing.B) {
+	each(b, func(b *testing.B, s *store.Store) {
+		for i := range 500 {
+			name := fmt.Sprint("project-", i)
+			err := s.AddProject(b.Context(), place.Project{ID: name, Name: name, Dirs: []string{"/home/user/work/" + name, "/srv/" + name}})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		for name, dir := range map[string]string{"one": "/home/user/work/project-77/a/b/c", "none": "/home/user/elsewhere"} {
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := s.ProjectOf(b.Context(), dir); (err == nil) != (name == "one") {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkKeep keeps contents of 100 kB, and one of them again.
+func BenchmarkKeep(b *testing.B) {
+	run := func(b *testing.B, where string) {
+		s := openWith(b, where, store.Options{Files: private(b)})
+		content := []byte(strings.Repeat("some text. ", 9000))
+		for _, name := range []string{"new", "again"} {
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if name == "new" {
+						content = fmt.Append(content[:99000], b.N, " ", i)
+					}
+					if _, err := s.Keep(b.Context(), "a.txt", "text/plain", content); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+	b.Run("sqlite", func(b *testing.B) { run(b, file(b)) })
+	b.Run("postgres", func(b *testing.B) { run(b, schema(b, storetest.Postgres(b))) })
 }

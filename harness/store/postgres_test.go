@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -271,5 +272,46 @@ func TestATurnGoesOnBesideACopy(t *testing.T) {
 		if i, err := one.Info(ctx, id); err != nil || i.Last != want {
 			t.Errorf("thread %s has %d entries (%v), want %d", id, i.Last, err, want)
 		}
+	}
+}
+
+// Who keeps a content holds off those who drop some.
+func TestDroppingWaitsForKeeping(t *testing.T) {
+	where := schema(t, storetest.Postgres(t))
+	s := openWith(t, where, store.Options{Files: private(t)})
+	d := keep(t, s, "x")
+	execute(t, where, "UPDATE documents SET used = 0")
+	keeper, err := pgx.Connect(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeper.Close(t.Context())
+	if _, err := keeper.Exec(t.Context(), "BEGIN; INSERT INTO documents (key, hash, size, name, type, used) VALUES ('k', 'h', 1, 'n', 't', 0)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b"} {
+		if err := s.Create(t.Context(), id, thread.Created{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := s.Delete(ctx, "a"); err != nil {
+		t.Errorf("the deletion, which has happened: %v", err)
+	}
+	if ctx.Err() == nil {
+		t.Error("nothing was waited for")
+	}
+	if content, err := s.Content(t.Context(), d.Key); err != nil || string(content) != "x" {
+		t.Errorf("Content = %q (%v), want it there still", content, err)
+	}
+	if _, err := keeper.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+		t.Errorf("after the next deletion: error = %v, want ErrNone", err)
 	}
 }

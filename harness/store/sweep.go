@@ -12,9 +12,14 @@ const unused = " FROM documents WHERE used < $1" +
 	" AND NOT EXISTS (SELECT 1 FROM items WHERE items.document = documents.key)" +
 	" AND NOT EXISTS (SELECT 1 FROM thread_documents WHERE thread_documents.document = documents.key)"
 
+// patience is how long a deletion waits for those who keep something.
+const patience = 5 * time.Second
+
 // sweep drops the contents to which nothing refers any more. It follows a deletion
 // that has happened, so its errors are nobody's: what it has left, the next one takes.
 func (s *Store) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	if dir, err := s.contents(); err == nil {
 		_ = s.dropUnused(ctx, dir) // as said above
 	}

@@ -247,6 +247,10 @@ func testDirTaken(t *testing.T, p place.Places) {
 
 func testProjectRace(t *testing.T, p place.Places) {
 	const many = 8
+	var dirs []string // so many that those who take them meet
+	for i := range 20 {
+		dirs = append(dirs, root(fmt.Sprint("common", i)))
+	}
 	var made, placed atomic.Int64
 	var wg sync.WaitGroup
 	for i := range many {
@@ -259,7 +263,7 @@ func testProjectRace(t *testing.T, p place.Places) {
 			}
 		})
 		wg.Go(func() {
-			dirs := []string{root("x"), root("y"), root(fmt.Sprint(i))}
+			dirs := append(slices.Clone(dirs), root(fmt.Sprint(i)))
 			if i%2 == 0 {
 				slices.Reverse(dirs)
 			}
