@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -87,12 +88,12 @@ func newSkillsLint(g *globals) *cobra.Command {
 		Long:  text("skills-lint"),
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			lint := func(context.Context, *app.App) (linted, error) { return lintDirs(dirs) }
+			lint := func(*app.App) (linted, error) { return lintDirs(dirs), nil }
 			if len(dirs) == 0 {
 				lint = lintHere
 			}
-			return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error {
-				l, err := lint(ctx, a)
+			return g.with(cmd.Context(), app.Apart, func(_ context.Context, a *app.App) error {
+				l, err := lint(a)
 				if err != nil {
 					return err
 				}
@@ -116,7 +117,7 @@ type linted struct {
 }
 
 // lintHere looks at what a session in the current directory reads.
-func lintHere(_ context.Context, a *app.App) (linted, error) {
+func lintHere(a *app.App) (linted, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return linted{}, fmt.Errorf("finding the current directory: %w", err)
@@ -125,40 +126,45 @@ func lintHere(_ context.Context, a *app.App) (linted, error) {
 	if err != nil {
 		return linted{}, err
 	}
-	_, problems, err := a.Skills(dir)
+	found, problems, err := a.Skills(dir)
 	if err != nil {
 		return linted{}, err
 	}
-	l := linted{problems: problems}
+	var l linted
 	for _, r := range places.Roots() {
 		if _, err := os.Lstat(r.Path); err == nil {
 			l.add(r.Path)
+		}
+	}
+	l.skills = len(found)
+	for _, p := range problems {
+		if !l.told(p) {
+			l.problems = append(l.problems, p)
 		}
 	}
 	return l, nil
 }
 
 // lintDirs looks at folders, as they are, that their author names.
-func lintDirs(dirs []string) (linted, error) {
+func lintDirs(dirs []string) linted {
 	l := linted{strict: true}
 	for _, dir := range dirs {
-		if _, err := os.Stat(dir); err != nil {
-			return l, fmt.Errorf("%w; name a folder of skills, or that of one skill", err)
-		}
 		l.add(dir)
 	}
-	return l, nil
+	return l
 }
 
 // add reads a folder strictly.
 func (l *linted) add(path string) {
 	found, problems := skills.Strict(path)
 	l.skills += len(found)
-	for _, p := range problems {
-		if !slices.Contains(l.problems, p) {
-			l.problems = append(l.problems, p)
-		}
-	}
+	l.problems = append(l.problems, problems...)
+}
+
+// told reports whether the strict reading has a part of p already, which tells all
+// that is wrong with a file at once.
+func (l *linted) told(p skills.Problem) bool {
+	return slices.ContainsFunc(l.problems, func(q skills.Problem) bool { return q.Path == p.Path && strings.Contains(p.Text, q.Text) })
 }
 
 // bad reports whether the exit code says so.
