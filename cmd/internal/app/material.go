@@ -12,6 +12,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/instructions"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
 // listed is how much of a list of a workspace the model is told (R-PROMPT-55).
@@ -41,7 +42,9 @@ func carried(c *config.Config, dir string) ([]prompt.Instruction, []string) {
 	if !c.Instructions.AgentsMD {
 		return nil, nil
 	}
-	return instructions.Read(dir, instructions.Limits{File: c.Instructions.FileBytes, All: c.Instructions.AllBytes})
+	return instructions.Read(dir, instructions.Limits{
+		File: c.Instructions.FileBytes, All: c.Instructions.AllBytes, Secret: workspace.Secret,
+	})
 }
 
 // project returns the project that a session names or, where it names none, that
