@@ -21,23 +21,23 @@ func (i *instructions) flags(c *cobra.Command) {
 	c.Flags().StringVar(&i.file, "file", "", "read the instructions from `FILE`; - is standard input")
 }
 
-// read returns the instructions, and whether the command line has any.
-func (i *instructions) read(cmd *cobra.Command, p Process) (string, bool, error) {
+// read returns the instructions, nil if the command line gives none.
+func (i *instructions) read(cmd *cobra.Command, p Process) (*string, error) {
 	typed, named := cmd.Flags().Changed("instructions"), cmd.Flags().Changed("file")
 	text := i.text
 	switch {
 	case typed && named:
-		return "", false, usagef("--instructions and --file give the instructions twice; leave one of them out")
+		return nil, usagef("--instructions and --file give the instructions twice; leave one of them out")
 	case named:
 		content, err := readContent(cmd.Context(), p, i.file, place.MaxInstructions)
 		if err != nil {
-			return "", false, err
+			return nil, err
 		}
 		text = strings.TrimPrefix(string(content), "\ufeff")
 	case !typed:
-		return "", false, nil
+		return nil, nil
 	}
-	return strings.TrimRight(text, " \t\r\n"), true, nil
+	return new(strings.TrimRight(text, " \t\r\n")), nil
 }
 
 func newProjectAdd(g *globals) *cobra.Command {
@@ -60,14 +60,19 @@ func newProjectAdd(g *globals) *cobra.Command {
 			if p.Dirs, err = directories(dirs); err != nil {
 				return err
 			}
-			if p.Instructions, _, err = in.read(cmd, g.process); err != nil {
+			text, err := in.read(cmd, g.process)
+			if err != nil {
 				return err
 			}
+			if text != nil {
+				p.Instructions = *text
+			}
 			return g.places(cmd, app.Stored, func(ctx context.Context, _ *app.App, all place.Places) error {
-				if p.ID, err = addProject(ctx, all, p); err != nil {
+				id, err := addProject(ctx, all, p)
+				if err != nil {
 					return err
 				}
-				return g.printMade(cmd, "project", p.ID)
+				return g.printMade(cmd, "project", id)
 			})
 		},
 	})
@@ -128,95 +133,100 @@ func unclaimed(ctx context.Context, all place.Projects, p place.Project) error {
 }
 
 func newProjectEdit(g *globals) *cobra.Command {
-	var name string
-	var add, remove []string
+	var e projectEdit
 	var in instructions
+	name := ""
 	c := withJSON(&cobra.Command{
 		Use:   "edit ID",
 		Short: "Change the name, the directories or the instructions of a project",
 		Long:  text("project-edit"),
 		Args:  exactly("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			changed := cmd.Flags().Changed
-			if !slices.ContainsFunc([]string{"name", "dir", "remove-dir", "instructions", "file"}, changed) {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if cmd.Flags().Changed("name") {
+				e.name = new(line(name))
+			}
+			if e.instructions, err = in.read(cmd, g.process); err != nil {
+				return err
+			}
+			if e.empty() {
 				return usagef("nothing is to be changed; give --name, --dir, --remove-dir, --instructions or --file")
 			}
-			edit, err := editOf(cmd, g.process, name, add, &in)
-			if err != nil {
+			if e.add, err = directories(e.add); err != nil {
 				return err
 			}
 			return g.places(cmd, app.Found, func(ctx context.Context, _ *app.App, all place.Places) error {
-				p, err := project(ctx, all, args[0])
-				if err != nil {
+				p, err := editProject(ctx, all, args[0], e)
+				if err != nil || !g.json(cmd) {
 					return err
 				}
-				edit(&p)
-				if err := leave(&p, remove); err != nil {
-					return err
-				}
-				if err := p.Check(); err != nil {
-					return mistake(err)
-				}
-				if err := unclaimed(ctx, all, p); err != nil {
-					return err
-				}
-				if err := all.SetProject(ctx, p); err != nil {
-					return missing(err, "project", args[0])
-				}
-				if g.json(cmd) {
-					p, err := all.Project(ctx, p.ID)
-					if err != nil {
-						return missing(err, "project", args[0])
-					}
-					return printJSON(cmd.OutOrStdout(), projectSummaryOf(p))
-				}
-				return nil
+				return printJSON(cmd.OutOrStdout(), projectSummaryOf(p))
 			})
 		},
 	})
 	c.Flags().StringVar(&name, "name", "", "call it `NAME`; the id stays")
-	c.Flags().StringArrayVar(&add, "dir", nil, "add `DIR` to its directories; can be given again")
-	c.Flags().StringArrayVar(&remove, "remove-dir", nil, "take `DIR` out of them; can be given again")
+	c.Flags().StringArrayVar(&e.add, "dir", nil, "add `DIR` to its directories; can be given again")
+	c.Flags().StringArrayVar(&e.remove, "remove-dir", nil, "take `DIR` out of them; can be given again")
 	in.flags(c)
 	return c
 }
 
-// editOf reads what the command line changes of a project, and returns the change.
-func editOf(cmd *cobra.Command, p Process, name string, add []string, in *instructions) (func(*place.Project), error) {
-	add, err := directories(add)
-	if err != nil {
-		return nil, err
-	}
-	text, given, err := in.read(cmd, p)
-	if err != nil {
-		return nil, err
-	}
-	return func(p *place.Project) {
-		if cmd.Flags().Changed("name") {
-			p.Name = line(name)
-		}
-		if given {
-			p.Instructions = text
-		}
-		for _, d := range add {
-			if !slices.Contains(p.Dirs, d) {
-				p.Dirs = append(slices.Clip(p.Dirs), d)
-			}
-		}
-	}, nil
+// A projectEdit is what is to be changed of a project.
+type projectEdit struct {
+	name         *string // nil leaves it
+	instructions *string // nil leaves them
+	add, remove  []string
 }
 
-// leave takes directories out of a project, also those that are gone from the disk.
-func leave(p *place.Project, names []string) error {
-	for _, name := range names {
-		i := slices.Index(p.Dirs, name)
+func (e projectEdit) empty() bool {
+	return e.name == nil && e.instructions == nil && len(e.add) == 0 && len(e.remove) == 0
+}
+
+// editProject changes a project, and returns it as it is then.
+func editProject(ctx context.Context, all place.Projects, ref string, e projectEdit) (place.Project, error) {
+	p, err := project(ctx, all, ref)
+	if err != nil {
+		return p, err
+	}
+	if err := e.apply(&p); err != nil {
+		return p, err
+	}
+	if err := p.Check(); err != nil {
+		return p, mistake(err)
+	}
+	if err := unclaimed(ctx, all, p); err != nil {
+		return p, err
+	}
+	if err := all.SetProject(ctx, p); err != nil {
+		return p, missing(err, "project", ref)
+	}
+	p, err = all.Project(ctx, p.ID)
+	return p, missing(err, "project", ref)
+}
+
+// apply changes p. Directories that are gone from the disk can be taken out too.
+func (e projectEdit) apply(p *place.Project) error {
+	if e.name != nil {
+		p.Name = *e.name
+	}
+	if e.instructions != nil {
+		p.Instructions = *e.instructions
+	}
+	dirs := slices.Clone(p.Dirs)
+	for _, d := range e.add {
+		if !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	for _, name := range e.remove {
+		i := slices.Index(dirs, name)
 		if d, err := directory(name); err == nil && i < 0 {
-			i = slices.Index(p.Dirs, d)
+			i = slices.Index(dirs, d)
 		}
 		if i < 0 {
 			return fmt.Errorf("%s is no directory of the project %q; \"lorimer project show %s\" has them", name, p.Name, p.ID)
 		}
-		p.Dirs = slices.Delete(slices.Clone(p.Dirs), i, i+1)
+		dirs = slices.Delete(dirs, i, i+1)
 	}
+	p.Dirs = dirs
 	return nil
 }

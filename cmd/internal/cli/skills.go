@@ -88,49 +88,42 @@ func newSkillsLint(g *globals) *cobra.Command {
 		Long:  text("skills-lint"),
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			lint := func(*app.App) (linted, error) { return lintDirs(dirs), nil }
-			if len(dirs) == 0 {
-				lint = lintHere
+			if len(dirs) > 0 {
+				return lintDirs(dirs).report(g, cmd)
 			}
 			return g.with(cmd.Context(), app.Apart, func(_ context.Context, a *app.App) error {
-				l, err := lint(a)
+				l, err := lintHere(a)
 				if err != nil {
 					return err
 				}
-				if err := l.print(g, cmd); err != nil {
-					return err
-				}
-				if l.bad() {
-					return &exitError{code: exitFailed} // the lines say why
-				}
-				return nil
+				return l.report(g, cmd)
 			})
 		},
 	})
 }
 
-// What is linted, and what is wrong with it.
-type linted struct {
-	skills   int
+// A lint is what is wrong with skills.
+type lint struct {
+	skills   int // how many were looked at and can be used
 	problems []skills.Problem
-	strict   bool // every problem counts, not only that a skill is not there
+	strict   bool // every problem counts, not only that a skill cannot be used
 }
 
 // lintHere looks at what a session in the current directory reads.
-func lintHere(a *app.App) (linted, error) {
+func lintHere(a *app.App) (lint, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return linted{}, fmt.Errorf("finding the current directory: %w", err)
+		return lint{}, fmt.Errorf("finding the current directory: %w", err)
 	}
 	places, err := a.SkillPlaces(dir)
 	if err != nil {
-		return linted{}, err
+		return lint{}, err
 	}
 	found, problems, err := a.Skills(dir)
 	if err != nil {
-		return linted{}, err
+		return lint{}, err
 	}
-	var l linted
+	var l lint
 	for _, r := range places.Roots() {
 		if _, err := os.Lstat(r.Path); err == nil {
 			l.add(r.Path)
@@ -146,8 +139,8 @@ func lintHere(a *app.App) (linted, error) {
 }
 
 // lintDirs looks at folders, as they are, that their author names.
-func lintDirs(dirs []string) linted {
-	l := linted{strict: true}
+func lintDirs(dirs []string) lint {
+	l := lint{strict: true}
 	for _, dir := range dirs {
 		l.add(dir)
 	}
@@ -155,7 +148,7 @@ func lintDirs(dirs []string) linted {
 }
 
 // add reads a folder strictly.
-func (l *linted) add(path string) {
+func (l *lint) add(path string) {
 	found, problems := skills.Strict(path)
 	l.skills += len(found)
 	l.problems = append(l.problems, problems...)
@@ -163,16 +156,22 @@ func (l *linted) add(path string) {
 
 // told reports whether the strict reading has a part of p already, which tells all
 // that is wrong with a file at once.
-func (l *linted) told(p skills.Problem) bool {
+func (l *lint) told(p skills.Problem) bool {
 	return slices.ContainsFunc(l.problems, func(q skills.Problem) bool { return q.Path == p.Path && strings.Contains(p.Text, q.Text) })
 }
 
-// bad reports whether the exit code says so.
-func (l *linted) bad() bool {
-	return slices.ContainsFunc(l.problems, func(p skills.Problem) bool { return l.strict || p.Fatal })
+// report prints a line for each problem, and ends the program with 1 if one counts.
+func (l lint) report(g *globals, cmd *cobra.Command) error {
+	if err := l.print(g, cmd); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(l.problems, func(p skills.Problem) bool { return l.strict || p.Fatal }) {
+		return &exitError{code: exitFailed} // the lines say why
+	}
+	return nil
 }
 
-func (l *linted) print(g *globals, cmd *cobra.Command) error {
+func (l lint) print(g *globals, cmd *cobra.Command) error {
 	slices.SortStableFunc(l.problems, func(a, b skills.Problem) int { return cmp.Compare(a.Path, b.Path) })
 	if g.json(cmd) {
 		type problem struct {

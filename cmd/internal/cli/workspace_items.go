@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -23,8 +24,11 @@ func newWorkspaceAdd(g *globals) *cobra.Command {
 		Args:  atLeast("ID", "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, files := args[0], args[1:]
-			add, err := addition(cmd, g.process, files, collection, name)
-			if err != nil {
+			in := addition{name: line(name)}
+			if cmd.Flags().Changed("collection") {
+				in.collection = new(line(collection))
+			}
+			if err := in.check(cmd, files); err != nil {
 				return err
 			}
 			return g.places(cmd, app.Found, func(ctx context.Context, _ *app.App, p place.Places) error {
@@ -33,7 +37,7 @@ func newWorkspaceAdd(g *globals) *cobra.Command {
 				}
 				added := []place.Item{}
 				return g.all(ctx, cmd, files, func(file string) error {
-					i, err := add(ctx, p, id, file)
+					i, err := in.add(ctx, g.process, p, id, file)
 					if err != nil {
 						return missing(err, "workspace", id)
 					}
@@ -51,60 +55,63 @@ func newWorkspaceAdd(g *globals) *cobra.Command {
 	return c
 }
 
-// addition checks how files are to be added to a workspace, and returns what adds
-// one of them.
-func addition(cmd *cobra.Command, proc Process, files []string, collection, name string) (func(context.Context, place.Places, string, string) (place.Item, error), error) {
-	sorted := cmd.Flags().Changed("collection")
-	collection, name = line(collection), line(name)
-	if err := (place.Item{Collection: collection}).Check(); err != nil {
-		return nil, mistake(err)
-	}
-	switch {
-	case name != "" && len(files) > 1:
-		return nil, usagef("--name is the name of one document, and there are %d files; add them one by one", len(files))
-	case cmd.Flags().Changed("name") && name == "":
-		return nil, usagef("--name gives no name; leave it out for that of the file")
-	case name == "" && slices.Contains(files, "-"):
-		return nil, usagef("what comes from standard input needs a name; give --name")
-	}
-	return func(ctx context.Context, p place.Places, id, file string) (place.Item, error) {
-		content, err := readContent(ctx, proc, file, maxInput)
-		if err != nil {
-			return place.Item{}, err
-		}
-		as := name
-		if as == "" {
-			as = filepath.Base(file)
-		}
-		d, err := p.Keep(ctx, as, mediaType(as, content), content)
-		if err != nil {
-			return place.Item{}, err
-		}
-		i, err := item(ctx, p, id, d.Key) // what was there stays pinned
-		if err != nil {
-			i = place.Item{}
-		}
-		i.Document, i.Name = d, as
-		if sorted {
-			i.Collection = collection
-		}
-		return i, p.SetItem(ctx, id, i)
-	}, nil
+// An addition says how files are added to a workspace.
+type addition struct {
+	name       string  // of the document; "" is that of its file
+	collection *string // nil leaves a document where it is, and a new one in none
 }
 
-// item returns the document of a workspace with a key, which may lack its kind.
-func item(ctx context.Context, p place.Workspaces, id, key string) (place.Item, error) {
+func (in addition) check(cmd *cobra.Command, files []string) error {
+	switch {
+	case in.name != "" && len(files) > 1:
+		return usagef("--name is the name of one document, and there are %d files; add them one by one", len(files))
+	case in.name == "" && cmd.Flags().Changed("name"):
+		return usagef("--name gives no name; leave it out for that of the file")
+	case in.name == "" && slices.Contains(files, "-"):
+		return usagef("what comes from standard input needs a name; give --name")
+	case in.collection == nil:
+		return nil
+	}
+	return mistake(place.Item{Collection: *in.collection}.Check())
+}
+
+// add copies a file into the workspace. A document that is there already keeps its
+// pin.
+func (in addition) add(ctx context.Context, proc Process, p place.Places, id, file string) (place.Item, error) {
+	content, err := readContent(ctx, proc, file, maxInput)
+	if err != nil {
+		return place.Item{}, err
+	}
+	name := cmp.Or(in.name, filepath.Base(file))
+	d, err := p.Keep(ctx, name, mediaType(name, content), content)
+	if err != nil {
+		return place.Item{}, err
+	}
+	i, _, err := item(ctx, p, id, d.Key)
+	if err != nil {
+		return place.Item{}, err
+	}
+	i.Document = d
+	if in.collection != nil {
+		i.Collection = *in.collection
+	}
+	if err := p.SetItem(ctx, id, i); err != nil {
+		return place.Item{}, err
+	}
+	i, _, err = item(ctx, p, id, d.Key)
+	return i, err
+}
+
+// item returns the document of a workspace that has a key, and whether there is one.
+func item(ctx context.Context, p place.Workspaces, id, key string) (place.Item, bool, error) {
 	all, err := p.Items(ctx, id)
 	if err != nil {
-		return place.Item{}, missing(err, "workspace", id)
-	}
-	if !strings.Contains(key, ":") {
-		key = "document:" + key
+		return place.Item{}, false, err
 	}
 	if i := slices.IndexFunc(all, func(i place.Item) bool { return i.Key == key }); i >= 0 {
-		return all[i], nil
+		return all[i], true, nil
 	}
-	return place.Item{}, fmt.Errorf("there is no %q in the workspace %q; \"lorimer workspace show %s\" has the keys", key, id, id)
+	return place.Item{}, false, nil
 }
 
 func newWorkspaceRemove(g *globals) *cobra.Command {
@@ -138,7 +145,8 @@ func newWorkspacePin(g *globals, on bool) *cobra.Command {
 	})
 }
 
-// items runs f for the documents of a workspace that args name behind its id.
+// items runs f for the documents of a workspace that args name behind its id, by keys
+// that may lack their kind.
 func (g *globals) items(cmd *cobra.Command, args []string, f func(context.Context, place.Places, string, place.Item) error, report func(keys []string) any) error {
 	id := args[0]
 	return g.places(cmd, app.Found, func(ctx context.Context, _ *app.App, p place.Places) error {
@@ -146,9 +154,15 @@ func (g *globals) items(cmd *cobra.Command, args []string, f func(context.Contex
 			return missing(err, "workspace", id)
 		}
 		return g.all(ctx, cmd, args[1:], func(key string) error {
-			i, err := item(ctx, p, id, key)
-			if err != nil {
-				return err
+			if !strings.Contains(key, ":") {
+				key = "document:" + key
+			}
+			i, ok, err := item(ctx, p, id, key)
+			switch {
+			case err != nil:
+				return missing(err, "workspace", id)
+			case !ok:
+				return fmt.Errorf("there is no %q in the workspace %q; \"lorimer workspace show %s\" has the keys", key, id, id)
 			}
 			return missing(f(ctx, p, id, i), "workspace", id)
 		}, report)
