@@ -42,6 +42,9 @@ func (o opening) same(p opening) bool {
 // A startSession makes the harness's side of a session, such as [harness.Engine.Open].
 type startSession func(context.Context, harness.Spec) (*harness.Session, error)
 
+// maxTold is how many skills that are left out are named in the log.
+const maxTold = 5
+
 // open opens s as o says, in place of a session of the harness that it has already.
 // That one has no prompt left when it is ended, and only once there is another: what
 // cannot be opened must not cost it its life. So after an error s is as it was,
@@ -58,8 +61,8 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	}
 	told.tell = func() { s.update(commandsUpdate{"available_commands_update", commands(h)}) }
 	err = s.end(ctx)
-	for _, why := range o.skipped {
-		c.o.Log.Warn().Str("session", s.id).Err(why).Msg("left out a skill of the client")
+	if n := len(o.skipped); n > 0 { // one line, whatever comes
+		c.o.Log.Warn().Str("session", s.id).Int("count", n).Errs("errors", o.skipped[:min(n, maxTold)]).Msg("skills of the client are left out")
 	}
 	enc := v1.New(c.wire, v1.Options{
 		Session: s.id, Dir: o.dirs.Cwd, Notices: c.client.notices, Terminal: c.client.terminal,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/prompt"
+	"github.com/lorimer-dev/lorimer/prompt/skills"
 )
 
 // ours returns parameters with members under our key of _meta.
@@ -165,4 +166,28 @@ func TestSamePlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a client sends, the skills that are taken have names that work, and each
+// has one of its own.
+func FuzzReadPlace(f *testing.F) {
+	f.Add(`{"skills":[{"name":"a","description":"d","instruction":"i"},{"name":"a"},7],"persona":""}`)
+	f.Add(`{"project":"p","locale":null,"skills":[{"name":"b","enabled":false}]}`)
+	f.Fuzz(func(t *testing.T, ours string) {
+		raw := []byte(`{"_meta":{"lorimer.dev":` + ours + `}}`)
+		if !json.Valid(raw) {
+			return // is refused by the connection
+		}
+		place, _, err := readPlace(rawMembers(string(raw)))
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, s := range place.Skills {
+			if seen[s.Name] || skills.Check(s) != nil {
+				t.Errorf("took the skill %q: %v", s.Name, skills.Check(s))
+			}
+			seen[s.Name] = true
+		}
+	})
 }
