@@ -14,7 +14,7 @@
 // The contents of documents are files (R-STORE-04), and the tables say what refers
 // to them: the messages of threads that are stored, and the items of workspaces.
 // When a thread, a workspace or an item is deleted, the contents are dropped to
-// which nothing refers any more. One that was kept a moment ago waits for the
-// message that it is for, and then goes with a later deletion. The file stays where
-// several databases keep contents in one directory, since another may need it.
+// which nothing refers any more. One that was kept, and that nothing has referred to
+// yet, has ten minutes for that. The file stays where several databases keep
+// contents in one directory, since another may need it.
 package store

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -101,8 +102,8 @@ func (s *Store) note(ctx context.Context, t tx, d place.Document, hash string) e
 		return err
 	}
 	var kept string
-	_, err = t.get(ctx, "INSERT INTO documents (key, hash, size, name, type, used) VALUES ($1, $2, $3, $4, $5, $6)"+
-		" ON CONFLICT (key) DO UPDATE SET name = excluded.name, type = excluded.type, used = excluded.used RETURNING hash",
+	_, err = t.get(ctx, "INSERT INTO documents (key, hash, size, name, type, kept) VALUES ($1, $2, $3, $4, $5, $6)"+
+		" ON CONFLICT (key) DO UPDATE SET name = excluded.name, type = excluded.type, kept = excluded.kept RETURNING hash",
 		[]any{d.Key, hash, d.Size, d.Name, d.Type, now}, &kept)
 	if err == nil && kept != hash {
 		err = place.SameKey(d.Key)
@@ -110,18 +111,10 @@ func (s *Store) note(ctx context.Context, t tx, d place.Document, hash string) e
 	return err
 }
 
-// use notes that a content is needed, so that nobody sweeps it away, and returns its
-// name.
-func (s *Store) use(ctx context.Context, t tx, key string) (name string, err error) {
-	now, err := s.clock(ctx, t)
-	if err != nil {
-		return "", err
-	}
-	there, err := t.get(ctx, "UPDATE documents SET used = $1 WHERE key = $2 RETURNING name", []any{now, plain(key)}, &name)
-	if err == nil && !there {
-		err = place.None("document", key)
-	}
-	return name, err
+// settle notes that something refers to a content now, and reports its name.
+func (t tx) settle(ctx context.Context, key string) (name string, found bool, err error) {
+	found, err = t.get(ctx, "UPDATE documents SET kept = 0 WHERE key = $1 RETURNING name", []any{plain(key)}, &name)
+	return name, found, err
 }
 
 // unkept says why a content could not be written.
@@ -183,24 +176,42 @@ func unread(path string, d place.Document, err error) error {
 	return &fault{fmt.Sprintf("the file %s of document %s (%s) %s (%v)", path, d.Key, d.Name, what, err), err}
 }
 
-// attached returns what an entry refers to.
-func attached(b thread.Body) []thread.Attached {
-	switch b := b.(type) {
-	case thread.User:
-		return b.Attached
-	case thread.Retried:
-		return b.Attached
+// references returns the keys of the contents that entries refer to, in an order in
+// which no two changes wait for each other.
+func references(bodies ...thread.Body) []string {
+	var keys []string
+	for _, b := range bodies {
+		var attached []thread.Attached
+		switch b := b.(type) {
+		case thread.User:
+			attached = b.Attached
+		case thread.Retried:
+			attached = b.Attached
+		}
+		for _, a := range attached {
+			if strings.HasPrefix(a.Key, "document:") {
+				keys = append(keys, a.Key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// settle notes that entries refer to the contents that were kept for them.
+func (l *log) settle(ctx context.Context, bodies []thread.Body) error {
+	for _, key := range references(bodies...) {
+		if _, _, err := l.t.settle(ctx, key); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // refer notes the contents that an entry refers to.
-func (l *log) refer(ctx context.Context, attached []thread.Attached) error {
-	for _, a := range attached {
-		if !strings.HasPrefix(a.Key, "document:") {
-			continue
-		}
-		err := l.t.exec(ctx, "INSERT INTO thread_documents (thread, document) VALUES ($1, $2) ON CONFLICT DO NOTHING", l.info.ID, plain(a.Key))
+func (l *log) refer(ctx context.Context, b thread.Body) error {
+	for _, key := range references(b) {
+		err := l.t.exec(ctx, "INSERT INTO thread_documents (thread, document) VALUES ($1, $2) ON CONFLICT DO NOTHING", l.info.ID, plain(key))
 		if err != nil {
 			return err
 		}

@@ -213,10 +213,15 @@ func (s *Store) Restore(ctx context.Context, id string, entries []thread.Entry) 
 		if err := l.create(ctx); err != nil {
 			return err
 		}
-		for _, e := range entries {
+		bodies := make([]thread.Body, len(entries))
+		for i, e := range entries {
 			if err := l.insert(ctx, e); err != nil {
 				return err
 			}
+			bodies[i] = e.Body
+		}
+		if err := l.settle(ctx, bodies); err != nil {
+			return err
 		}
 		return l.save(ctx)
 	})

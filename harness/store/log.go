@@ -195,7 +195,7 @@ func (l *log) append(ctx context.Context, now time.Time, bodies []thread.Body) (
 			return nil, err
 		}
 	}
-	return added, nil
+	return added, l.settle(ctx, bodies)
 }
 
 // insert adds an entry as it is.
@@ -218,7 +218,7 @@ func (l *log) insert(ctx context.Context, e thread.Entry) error {
 func (l *log) add(ctx context.Context, row int64, e thread.Entry) error {
 	named, retried := l.info.Named, l.info.Retried
 	l.info.Add(e)
-	if err := l.refer(ctx, attached(e.Body)); err != nil {
+	if err := l.refer(ctx, e.Body); err != nil {
 		return err
 	}
 	const forget = "DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE thread = $1 AND "

@@ -326,7 +326,6 @@ func TestContentsGoWithWhatRefersToThem(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				d := keep(t, s, name)
 				away := refer(t, s, d.Key)
-				alter(t, where, "UPDATE documents SET used = 0")
 				for i, take := range away {
 					if content, err := s.Content(t.Context(), d.Key); err != nil || string(content) != name {
 						t.Errorf("with %d left: Content = %q (%v)", len(away)-i, content, err)
@@ -340,7 +339,7 @@ func TestContentsGoWithWhatRefersToThem(t *testing.T) {
 					t.Errorf("there are still %q", got)
 				}
 				keep(t, s, name)
-				alter(t, where, "UPDATE documents SET used = 0")
+				alter(t, where, "UPDATE documents SET kept = 0")
 				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "last", Title: "x"}), s.DeleteWorkspace(t.Context(), "last"),
 					onlyNone(s.DeleteWorkspace(t.Context(), "w")))
 			})
@@ -367,16 +366,16 @@ func TestANewContentIsNotSwept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for content, age := range map[string]time.Duration{"new": 0, "nearly": store.Grace - time.Minute, "over": store.Grace + time.Minute} {
+		for content, age := range map[string]time.Duration{"new": 0, "nearly": store.Grace / 2, "over": store.Grace * 2} {
 			d := keep(t, s, content)
-			alter(t, where, fmt.Sprintf("UPDATE documents SET used = used - %d WHERE key = '%s'", age.Microseconds(), d.Key))
+			alter(t, where, fmt.Sprintf("UPDATE documents SET kept = kept - %d WHERE key = '%s'", age.Microseconds(), d.Key))
 		}
 		sweep()
 		got := stored(t, dir)
 		if _, over := got[files.Hash([]byte("over"))]; len(got) != 2 || over {
 			t.Errorf("there are %q, want all but the one that is over", got)
 		}
-		alter(t, where, "UPDATE documents SET used = 0")
+		alter(t, where, "UPDATE documents SET kept = 0")
 		keep(t, s, "new") // again
 		sweep()
 		if got := stored(t, dir); len(got) != 1 || got[files.Hash([]byte("new"))] != "new" {
@@ -395,7 +394,7 @@ func TestDatabasesMayShareADirectory(t *testing.T) {
 		t.Errorf("what the other has kept: error = %v, want ErrNone", err)
 	}
 	keep(t, two, "common")
-	alter(t, where, "UPDATE documents SET used = 0")
+	alter(t, where, "UPDATE documents SET kept = 0")
 	if err := errors.Join(one.Create(t.Context(), "a", thread.Created{}), one.Delete(t.Context(), "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +433,7 @@ func TestKeepingBesideForgetting(t *testing.T) {
 			})
 		}
 		for range rounds {
-			alter(t, where, "UPDATE documents SET used = 0")
+			alter(t, where, "UPDATE documents SET kept = 0")
 		}
 		wg.Wait()
 		r, err := store.Look(t.Context(), where, store.Options{Files: dir})
@@ -496,7 +495,7 @@ func TestLeftoversAreTidied(t *testing.T) {
 	forget := func() {
 		t.Helper()
 		keep(t, s, "x")
-		alter(t, path, "UPDATE documents SET used = 0")
+		alter(t, path, "UPDATE documents SET kept = 0")
 		if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
 			t.Fatal(err)
 		}
@@ -505,7 +504,7 @@ func TestLeftoversAreTidied(t *testing.T) {
 	if _, err := os.Stat(left); err != nil {
 		t.Errorf("what may still be wanted is gone: %v", err)
 	}
-	old := time.Now().Add(-store.Grace - time.Minute)
+	old := time.Now().Add(-2 * store.Grace)
 	if err := os.Chtimes(left, old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -583,5 +582,32 @@ func TestFormerDatabase(t *testing.T) {
 		if err := s.Delete(t.Context(), "b"); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// Messages with the same attachments in other orders do not wait for each other for
+// ever.
+func TestMessagesShareContents(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		s := openWith(t, where, store.Options{Files: private(t)})
+		var keys []string
+		for i := range 30 {
+			keys = append(keys, keep(t, s, fmt.Sprint("content ", i)).Key)
+		}
+		var wg sync.WaitGroup
+		for n := range 4 {
+			keys := slices.Clone(keys)
+			if n%2 == 0 {
+				slices.Reverse(keys)
+			}
+			wg.Go(func() {
+				for i := range 3 {
+					if err := s.Create(t.Context(), fmt.Sprint("thread", n, i), thread.Created{}, said(keys...)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
 	})
 }

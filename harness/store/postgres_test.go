@@ -280,13 +280,13 @@ func TestDroppingWaitsForKeeping(t *testing.T) {
 	where := schema(t, storetest.Postgres(t))
 	s := openWith(t, where, store.Options{Files: private(t)})
 	d := keep(t, s, "x")
-	execute(t, where, "UPDATE documents SET used = 0")
+	execute(t, where, "UPDATE documents SET kept = 0")
 	keeper, err := pgx.Connect(t.Context(), where)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer keeper.Close(t.Context())
-	if _, err := keeper.Exec(t.Context(), "BEGIN; INSERT INTO documents (key, hash, size, name, type, used) VALUES ('k', 'h', 1, 'n', 't', 0)"); err != nil {
+	if _, err := keeper.Exec(t.Context(), "BEGIN; INSERT INTO documents (key, hash, size, name, type, kept) VALUES ('k', 'h', 1, 'n', 't', 0)"); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"a", "b"} {

