@@ -392,6 +392,11 @@ func TestNoThreadWithoutASession(t *testing.T) {
 			if _, err := f.threads.Info(t.Context(), "n"); !errors.Is(err, harness.ErrNotFound) {
 				t.Errorf("the thread = %v, want ErrNotFound", err)
 			}
+			for _, w := range f.settings.watches {
+				if !w.stopped {
+					t.Error("its skills are still watched")
+				}
+			}
 		})
 	}
 }
