@@ -1,0 +1,83 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/harness/place"
+	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// TestFormerDatabase: one of the first schema keeps its threads, and takes places.
+func TestFormerDatabase(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		former := store.OpenFormer(t, where, 1)
+		bodies := []thread.Body{
+			said(), thread.Assistant{MessageID: "m", Parts: []thread.Part{{Text: "an answer"}}}, thread.Title{Text: "apple", User: true},
+			thread.Options{Values: map[string]string{"mode": "auto"}}, thread.Retried{User: 2},
+		}
+		for _, id := range []string{"a", "b"} {
+			if err := former.Create(t.Context(), id, thread.Created{Cwd: "/w", Roots: []string{"/x"}}, bodies...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read := func(s *store.Store) (all []any) {
+			t.Helper()
+			for _, id := range []string{"a", "b"} {
+				info, err := s.Info(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, info)
+				if err := s.Read(t.Context(), id, 0, func(e thread.Entry) error { all = append(all, e); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hits, err := s.Search(t.Context(), thread.Search{Words: "apple"})
+			if err != nil || len(hits) != 2 {
+				t.Errorf("%d hits (%v), want 2", len(hits), err)
+			}
+			return append(all, hits[0].Snippet)
+		}
+		before := read(former)
+		if err := former.Close(); err != nil {
+			t.Fatal(err)
+		}
+		look := func(schema int) {
+			t.Helper()
+			r, err := store.Look(t.Context(), where, store.Options{Files: dir})
+			want := store.Report{Schema: schema, Known: 2, Threads: 2}
+			if schema == 2 {
+				want.Projects, want.Workspaces, want.Documents = 1, 1, 1
+			}
+			if diff := cmp.Diff(want, r); err != nil || diff != "" {
+				t.Errorf("Look (%v) (-want +got):\n%s", err, diff)
+			}
+		}
+		look(1)
+		s := openWith(t, where, store.Options{Files: dir})
+		if diff := cmp.Diff(before, read(s)); diff != "" {
+			t.Errorf("the threads have changed (-before +after):\n%s", diff)
+		}
+		d := keep(t, s, "x")
+		err := errors.Join(
+			s.AddProject(t.Context(), place.Project{ID: "p", Name: "p"}), s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}),
+			s.SetItem(t.Context(), "w", place.Item{Document: d}),
+		)
+		if _, failed := s.Append(t.Context(), "a", "", thread.Bound{Project: "p", Workspace: "w"}, said(d.Key)); errors.Join(err, failed) != nil {
+			t.Fatal(err, failed)
+		}
+		look(2)
+		info, err := s.Info(t.Context(), "a")
+		if err != nil || info.Project != "p" || info.Bound != "w" {
+			t.Errorf("Info = %+v (%v), want the project and the workspace", info, err)
+		}
+		if err := s.Delete(t.Context(), "b"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/place"
+	"github.com/lorimer-dev/lorimer/harness/store"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+)
+
+// said is a message with attachments.
+func said(keys ...string) thread.User {
+	u := thread.User{Blocks: []event.Block{{Text: "hi"}}}
+	for _, k := range keys {
+		u.Attached = append(u.Attached, thread.Attached{Key: k})
+	}
+	return u
+}
+
+// A content stays as long as a thread or a workspace refers to it, and goes with the
+// last of them.
+func TestContentsGoWithWhatRefersToThem(t *testing.T) {
+	must := func(t *testing.T, errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	item := func(key string) place.Item { return place.Item{Document: place.Document{Key: key}} }
+	const workspaces = 2
+	// Each has something refer to the content of a key, and returns what takes that
+	// away.
+	holders := map[string]func(t *testing.T, s *store.Store, key string) []func() error{
+		"a message": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.Create(t.Context(), "a", thread.Created{}, said("resource:x", key, key)))
+			return []func() error{func() error { return s.Delete(t.Context(), "a") }}
+		},
+		"an appended message": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.Create(t.Context(), "a", thread.Created{}))
+			_, err := s.Append(t.Context(), "a", "", said(key), said(key))
+			must(t, err)
+			return []func() error{func() error { return s.Delete(t.Context(), "a") }}
+		},
+		"a message that was answered anew": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.Create(t.Context(), "a", thread.Created{}, said(), thread.Retried{User: 2, Attached: said(key).Attached}))
+			return []func() error{func() error { return s.Delete(t.Context(), "a") }}
+		},
+		"a thread and its copy": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.Create(t.Context(), "a", thread.Created{}, said(key)), s.Copy(t.Context(), "a", 2, "b", thread.Created{Parent: "a"}))
+			return []func() error{
+				func() error { return s.Delete(t.Context(), "a") }, func() error { return s.Delete(t.Context(), "b") },
+			}
+		},
+		"a restored thread": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.Restore(t.Context(), "a", []thread.Entry{
+				{Seq: 1, Time: time.Now(), Body: thread.Created{}}, {Seq: 2, Time: time.Now(), Body: said(key, "document:of-another-machine", "document:\x00")},
+			}))
+			return []func() error{func() error { return s.Delete(t.Context(), "a") }}
+		},
+		"workspaces": func(t *testing.T, s *store.Store, key string) (away []func() error) {
+			for i := range workspaces {
+				id := fmt.Sprint("w", i)
+				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: id, Title: id}), s.SetItem(t.Context(), id, item(key)))
+				away = append(away, func() error { return s.DeleteWorkspace(t.Context(), id) })
+			}
+			return away
+		},
+		"an item and a message": func(t *testing.T, s *store.Store, key string) []func() error {
+			must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}), s.SetItem(t.Context(), "w", item(key)),
+				s.Create(t.Context(), "a", thread.Created{}, said(key)))
+			return []func() error{
+				func() error { return s.Delete(t.Context(), "a") }, func() error { return s.DropItem(t.Context(), "w", key) },
+			}
+		},
+	}
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		for name, refer := range holders {
+			t.Run(name, func(t *testing.T) {
+				d := keep(t, s, name)
+				away := refer(t, s, d.Key)
+				for i, take := range away {
+					if content, err := s.Content(t.Context(), d.Key); err != nil || string(content) != name {
+						t.Errorf("with %d left: Content = %q (%v)", len(away)-i, content, err)
+					}
+					must(t, take())
+				}
+				if _, err := s.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+					t.Errorf("at the end: error = %v, want ErrNone", err)
+				}
+				if got := stored(t, dir); len(got) != 0 {
+					t.Errorf("there are still %q", got)
+				}
+				keep(t, s, name)
+				alter(t, where, "UPDATE documents SET kept = 0")
+				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "last", Title: "x"}), s.DeleteWorkspace(t.Context(), "last"),
+					onlyNone(s.DeleteWorkspace(t.Context(), "w")))
+			})
+		}
+	})
+}
+
+// onlyNone returns err unless it says that there is none.
+func onlyNone(err error) error {
+	if errors.Is(err, place.ErrNone) {
+		return nil
+	}
+	return err
+}
+
+// What was kept a moment ago waits for the message that it is for.
+func TestANewContentIsNotSwept(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		sweep := func() {
+			t.Helper()
+			if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for content, age := range map[string]time.Duration{"new": 0, "nearly": store.Grace / 2, "over": store.Grace * 2} {
+			d := keep(t, s, content)
+			alter(t, where, fmt.Sprintf("UPDATE documents SET kept = kept - %d WHERE key = '%s'", age.Microseconds(), d.Key))
+		}
+		sweep()
+		got := stored(t, dir)
+		if _, over := got[files.Hash([]byte("over"))]; len(got) != 2 || over {
+			t.Errorf("there are %q, want all but the one that is over", got)
+		}
+		alter(t, where, "UPDATE documents SET kept = 0")
+		keep(t, s, "new") // again
+		sweep()
+		if got := stored(t, dir); len(got) != 1 || got[files.Hash([]byte("new"))] != "new" {
+			t.Errorf("there are %q, want the one that was kept again", got)
+		}
+	})
+}
+
+// A directory that another database keeps contents in as well loses none.
+func TestDatabasesMayShareADirectory(t *testing.T) {
+	dir := private(t)
+	where, other := file(t), filepath.Join(t.TempDir(), "other.db")
+	one, two := openWith(t, where, store.Options{Files: dir}), openWith(t, other, store.Options{Files: dir})
+	d := keep(t, one, "common")
+	if _, err := two.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+		t.Errorf("what the other has kept: error = %v, want ErrNone", err)
+	}
+	keep(t, two, "common")
+	alter(t, where, "UPDATE documents SET kept = 0")
+	if err := errors.Join(one.Create(t.Context(), "a", thread.Created{}), one.Delete(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+		t.Errorf("what nothing refers to: error = %v, want ErrNone", err)
+	}
+	if content, err := two.Content(t.Context(), d.Key); err != nil || string(content) != "common" {
+		t.Errorf("what the other has: Content = %q (%v)", content, err)
+	}
+}
+
+// Some keep while others forget: whatever has a row has a file.
+func TestKeepingBesideForgetting(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		const rounds = 20
+		dir := private(t)
+		var wg sync.WaitGroup
+		for n := range 2 {
+			s := openWith(t, where, store.Options{Files: dir})
+			id := fmt.Sprint("w", n)
+			wg.Go(func() {
+				for i := range rounds {
+					_, err := s.Keep(t.Context(), "x", "", fmt.Append(nil, i%2))
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			wg.Go(func() {
+				for range rounds {
+					err := errors.Join(s.AddWorkspace(t.Context(), place.Workspace{ID: id, Title: id}), s.DeleteWorkspace(t.Context(), id))
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for range rounds {
+			alter(t, where, "UPDATE documents SET kept = 0")
+		}
+		wg.Wait()
+		r, err := store.Look(t.Context(), where, store.Options{Files: dir})
+		if err != nil || len(r.Lost) != 0 || len(stored(t, dir)) != r.Documents {
+			t.Errorf("Look = %+v (%v), and %d files; want a file for each document", r, err, len(stored(t, dir)))
+		}
+	})
+}
+
+// Messages with the same attachments in other orders do not wait for each other for
+// ever.
+func TestMessagesShareContents(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		s := openWith(t, where, store.Options{Files: private(t)})
+		var keys []string
+		for i := range 30 {
+			keys = append(keys, keep(t, s, fmt.Sprint("content ", i)).Key)
+		}
+		var wg sync.WaitGroup
+		for n := range 4 {
+			keys := slices.Clone(keys)
+			if n%2 == 0 {
+				slices.Reverse(keys)
+			}
+			wg.Go(func() {
+				for i := range 3 {
+					if err := s.Create(t.Context(), fmt.Sprint("thread", n, i), thread.Created{}, said(keys...)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
