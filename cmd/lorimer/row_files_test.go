@@ -127,7 +127,7 @@ func TestRow038Workspace(t *testing.T) {
 		}
 	}
 	for i, r := range e.requests(s) {
-		if diff := cmp.Diff([]string{"bash", "edit", "glob", "grep", "read", "write"}, slices.Sorted(slices.Values(r.Tools))); diff != "" {
+		if diff := cmp.Diff(allTools(), slices.Sorted(slices.Values(r.Tools))); diff != "" {
 			t.Errorf("tools of request %d (-want +got):\n%s", i, diff)
 		}
 	}

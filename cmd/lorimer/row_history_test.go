@@ -164,16 +164,16 @@ func TestC123NothingIsRewritten(t *testing.T) {
 			e.prompt(s, "and read only")
 			requests := e.requests(s)
 			for _, r := range e.requests("") {
-				want := []string{"bash", "edit", "glob", "grep", "read", "write"}
-				if r.Session == s && len(r.Tools) == 3 {
-					want = []string{"glob", "grep", "read"}
+				want := allTools()
+				if r.Session == s && len(r.Tools) == len(readingTools()) {
+					want = readingTools()
 				}
 				if !slices.Equal(r.Tools, want) {
 					t.Errorf("tools = %q, want %q", r.Tools, want)
 				}
 			}
 			last, before := requests[len(requests)-1].Messages, requests[len(requests)-2].Messages
-			if diff := cmp.Diff(before, last[:len(before)]); diff != "" || len(requests[len(requests)-1].Tools) != 3 {
+			if diff := cmp.Diff(before, last[:len(before)]); diff != "" || len(requests[len(requests)-1].Tools) != len(readingTools()) {
 				t.Errorf("the messages changed with the tools (-before +after):\n%s", diff)
 			}
 		})

@@ -228,7 +228,7 @@ func TestC016OptionsOfEachOpening(t *testing.T) {
 	e.call("initialize", object{"protocolVersion": 1}, nil)
 	fresh := e.newState()
 	s := fresh.SessionID
-	chosen := map[string]string{"mode": "accept-edits", "model": "offline", "thinking": "high", "tools": "off"}
+	chosen := map[string]string{"mode": "accept-edits", "model": "offline", "thinking": "high", "tools": "off", "citations": "linked", "voice": "on"}
 	var changed sessionState
 	for id, value := range chosen {
 		changed = e.set(s, id, value)

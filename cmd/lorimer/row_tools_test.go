@@ -15,6 +15,17 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
+// allTools returns the names of the tools of a session whose mode withholds none,
+// in wire order.
+func allTools() []string {
+	return []string{"ask_user", "bash", "edit", "glob", "grep", "read", "read-context", "skill", "write"}
+}
+
+// readingTools returns those of them that change nothing.
+func readingTools() []string {
+	return []string{"ask_user", "glob", "grep", "read", "read-context", "skill"}
+}
+
 // A stepLine is what the trace says of a step of a turn.
 type stepLine struct {
 	Session  string
