@@ -164,24 +164,22 @@ func (t *turn) freeze(ctx context.Context) error {
 // equip chooses the shape and collects the tools, built anew for this turn
 // (R-HARN-09). It returns the further names that may come back.
 func (t *turn) equip(ctx context.Context) (known []string, err error) {
+	all := t.o.Tools(t.scope())
 	if t.snap.Model.NoTools || t.choice.Tools == ToolsOff {
 		t.shape = prompt.Stateless // no set is asked, so none has to connect (R-HARN-21)
+		for _, tool := range all {
+			known = append(known, tool.Info().Name)
+		}
 		t.tools, err = tools.NewRegistry(nil)
-		return nil, err
+		return append(known, t.expected()...), err
 	}
 	t.shape = prompt.Harness
-	sp := &t.s.spec
-	all := t.o.Tools(Scope{
-		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
-		Asker: sp.Asker, Skills: newSkillSource(t.snap), Bodies: bodySource{t}, Key: t.key(),
-	})
-	for _, set := range sp.Sets {
+	for _, set := range t.s.spec.Sets {
 		more, err := set.Tools(ctx)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, more...)
-		known = append(known, set.Known()...)
 	}
 	for _, tool := range all {
 		t.all = append(t.all, tool.Info())
@@ -189,7 +187,24 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 	if t.tools, err = tools.NewRegistry(approve.Gate(t.mode()), all...); err != nil {
 		return nil, err
 	}
-	return append(known, t.tools.Known()...), nil
+	return append(t.expected(), t.tools.Known()...), nil
+}
+
+// expected returns the names of tools of the session's sets that may come back.
+func (t *turn) expected() (names []string) {
+	for _, set := range t.s.spec.Sets {
+		names = append(names, set.Known()...)
+	}
+	return names
+}
+
+// scope is what the tools of the turn are built for.
+func (t *turn) scope() Scope {
+	sp := &t.s.spec
+	return Scope{
+		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
+		Asker: sp.Asker, Skills: newSkillSource(t.snap), Bodies: bodySource{t}, Key: t.key(),
+	}
 }
 
 // key is what the turn may spend is counted under. Giving an answer anew raises the
