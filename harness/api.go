@@ -183,7 +183,7 @@ type Documents interface {
 type Options struct {
 	Threads   Threads
 	Settings  Settings
-	Documents Documents // nil keeps none: what is attached is then given in full
+	Documents Documents // nil keeps none; what is attached is then in the messages alone
 	Prompts   *prompt.Registry
 	Tools     func(Scope) []tools.Tool // the tools of one turn, built anew for it
 	Approve   approve.Options          // what the rules of every session protect; its directories are the session's

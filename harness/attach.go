@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -52,32 +51,34 @@ func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
 			continue
 		}
 		i := attach.Item{Name: attachmentName(b), URI: b.URI, Type: b.MIME}
-		var err error
 		switch {
 		case len(b.Data) > 0:
 			i.Type, i.Size = cmp.Or(b.MIME, "application/octet-stream"), len(b.Data)
-			i.Key, err = t.document(ctx, i, b.Data)
 		case b.Text != "":
 			i.Type, i.Size, i.Body = cmp.Or(b.MIME, "text/plain"), len(b.Text), b.Text
-			i.Key, err = t.document(ctx, i, []byte(b.Text))
-		default:
-			i.Key = attach.ResourceKey(b.URI)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("keeping what is attached: %w", err)
+		if i.Size == 0 {
+			i.Key = attach.ResourceKey(b.URI)
+			items = append(items, i)
+			continue
+		}
+		i.Key = attach.DocumentKey(content(b))
+		if t.o.Documents != nil {
+			if _, err := t.o.Documents.Keep(ctx, i.Name, i.Type, content(b)); err != nil {
+				return nil, fmt.Errorf("keeping what is attached: %w", err)
+			}
 		}
 		items = append(items, i)
 	}
 	return items, nil
 }
 
-// document keeps a content as a document and returns its key.
-func (t *turn) document(ctx context.Context, i attach.Item, content []byte) (string, error) {
-	if t.o.Documents == nil {
-		return attach.DocumentKey(content), nil
+// content is what is embedded in b; nothing in a link.
+func content(b event.Block) []byte {
+	if len(b.Data) > 0 {
+		return b.Data
 	}
-	d, err := t.o.Documents.Keep(ctx, i.Name, i.Type, content)
-	return d.Key, err
+	return []byte(b.Text)
 }
 
 // attachmentName is what b is called, at the worst by its address.
@@ -98,15 +99,10 @@ func attachmentName(b event.Block) string {
 // be read, and the small ones themselves; or all as far as there is room, for a
 // model that cannot read by key.
 func (t *turn) table(ctx context.Context, items []attach.Item) string {
-	inline := t.snap.Inline
-	if t.o.Documents == nil {
-		inline = math.MaxInt
-	}
-	table := attach.Table(items, inline)
 	if !t.declared(readContext) {
-		table = attach.Bodies(t.linked(ctx, items), t.room())
+		return strings.TrimSpace(attach.Bodies(t.linked(ctx, items), t.room()))
 	}
-	return strings.TrimSpace(table)
+	return strings.TrimSpace(attach.Table(items, t.snap.Inline))
 }
 
 // linked returns items with the texts of the files in the workspace that they link

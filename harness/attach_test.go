@@ -175,13 +175,34 @@ func TestBodiesAreBounded(t *testing.T) { // R-PROMPT-52
 	}
 }
 
-// Without a place to keep them in, embedded texts are given in full.
+// What is not kept, as in a thread that comes from elsewhere, is in its messages.
 func TestAttachmentsThatAreNotKept(t *testing.T) {
-	f := newFixture(toolstest.Echo("read-context"))
-	f.script.steps = []step{says("x")}
-	blocks(t, f.open(t), &recorder{}, attached()...)
-	if got := lastText(f.script.requests()[0]); !strings.Contains(got, "package a") {
-		t.Errorf("sent:\n%s", got)
+	for _, there := range []harness.Documents{nil, memory.NewPlaces(nil)} {
+		f, _ := newKeeping()
+		f.options.Documents = nil
+		var bodies doc.Source
+		f.scopes = func(sc harness.Scope) { bodies = sc.Bodies }
+		s := f.open(t)
+		blocks(t, s, &recorder{}, attached()...)
+		f.options.Documents = there
+		f.start(t)
+		ask(t, f.load(t, s.ID()), "go")
+		for text, name := range map[string]string{"package a</resource>": `a |\nb.go`, "small": "again.txt", "%PDF": "d.pdf"} {
+			got, err := bodies.Body(t.Context(), attach.DocumentKey([]byte(text)))
+			if err != nil || got.Text != text || got.Name != name {
+				t.Errorf("body = %+v, %v; want %q, %q", got, err, name, text)
+			}
+		}
+	}
+	f, _ := newKeeping()
+	var bodies doc.Source
+	f.scopes = func(sc harness.Scope) { bodies = sc.Bodies }
+	s := f.open(t)
+	gone := thread.Attached{Key: attach.DocumentKey([]byte("gone"))}
+	f.store(t, s.ID(), thread.User{Attached: []thread.Attached{gone}})
+	ask(t, s, "go")
+	if _, err := bodies.Body(t.Context(), gone.Key); err == nil || !strings.Contains(err.Error(), "not kept any more") {
+		t.Errorf("a content that is nowhere: %v", err)
 	}
 }
 

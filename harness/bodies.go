@@ -3,14 +3,17 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/prompt/attach"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/doc"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
@@ -97,20 +100,45 @@ func (s bodySource) conversation(ctx context.Context) (*thread.Conversation, err
 	return conv, s.t.catchUp(ctx, conv)
 }
 
-// document returns a document that is kept.
+// document returns a document that is kept, or, where it is not, as in a thread that
+// comes from elsewhere, what the message has embedded.
 func (s bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
-	var content []byte
+	var kept []byte
 	err := place.ErrNone
 	if s.t.o.Documents != nil {
-		content, err = s.t.o.Documents.Content(ctx, a.Key)
+		kept, err = s.t.o.Documents.Content(ctx, a.Key)
 	}
-	switch {
-	case errors.Is(err, place.ErrNone):
-		return doc.Body{}, tools.Publicf("The content of %s is not kept any more. Ask the user to attach it again.", a.Key)
-	case err != nil:
+	if errors.Is(err, place.ErrNone) {
+		kept, err = s.embedded(ctx, a)
+	}
+	if err != nil {
 		return doc.Body{}, err
 	}
-	return body(a, content), nil
+	return body(a, kept), nil
+}
+
+// embedded finds the content of an attachment in the messages of the thread.
+func (s bodySource) embedded(ctx context.Context, a thread.Attached) (found []byte, err error) {
+	err = s.t.o.Threads.Read(ctx, s.t.s.id, 0, func(e thread.Entry) error {
+		u, ok := e.Body.(thread.User)
+		if !ok || !slices.ContainsFunc(u.Attached, func(o thread.Attached) bool { return o.Key == a.Key }) {
+			return nil
+		}
+		for _, b := range u.Blocks {
+			if c := content(b); isAttachment(b) && attach.DocumentKey(c) == a.Key {
+				found = c
+				return errEnough
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		return found, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the thread: %w", err)
+	}
+	return nil, tools.Publicf("The content of %s is not kept any more. Ask the user to attach it again.", a.Key)
 }
 
 // file returns the file that a link leads to.

@@ -70,7 +70,7 @@ func (f *fixture) open(t *testing.T, change ...func(*harness.Spec)) *harness.Ses
 	return s
 }
 
-func (f *fixture) start(t *testing.T) {
+func (f *fixture) start(t testing.TB) {
 	t.Helper()
 	prompts, err := prompt.Standard(prompt.Options{})
 	if err != nil {

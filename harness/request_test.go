@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -48,6 +50,62 @@ func TestPrefixStability(t *testing.T) { // R-HARN-14, C122
 		}
 		if err := noRepeat(reqs[59]); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// All that goes with a single send stays where it was sent.
+func TestPrefixStabilityOfNotes(t *testing.T) { // R-HARN-14, R-PROMPT-33
+	synctest.Test(t, func(t *testing.T) {
+		var rooms []string
+		has := make(map[string]string)
+		for i := range 20 {
+			room := fmt.Sprintf("/space/%d", i)
+			rooms = append(rooms, room+"/x")
+			has[room+"/AGENTS.md"], has[room+"/x"] = "of "+room, "x"
+		}
+		f := newFixture(toolstest.Echo("read-context"), asking("Which?", "this"), toolstest.Answer("hide", tools.Result{Text: "a\u200bb"}))
+		for i, at := range rooms {
+			f.tools = append(f.tools, visits(fmt.Sprint("visit", i), at))
+		}
+		f.options.Documents, f.options.Idle = memory.NewPlaces(nil), -1
+		f.settings.inline, f.settings.nested, f.settings.facts.Skills = 8, true, abc()
+		f.script.steps = nil
+		for i := range rooms {
+			f.script.steps = append(f.script.steps,
+				wants(want{"same", "ask", `{}`}, want{"same", fmt.Sprint("visit", i), `{}`}),
+				wants(want{"", "hide", `{}`}, want{"", fmt.Sprint("visit", i), `{}`}),
+				says("Done."))
+		}
+		s := f.open(t, func(sp *harness.Spec) { sp.FS = files{has: has} })
+		for i := range rooms {
+			setOption(t, s, harness.OptionVoice, []string{harness.VoiceOn, harness.VoiceOff}[i%2])
+			blocks(t, s, &recorder{},
+				event.Block{Text: []string{"/a go", "go /b /c", "/nobody go"}[i%3]},
+				event.Block{MIME: "image/png", Data: []byte{byte(i)}},
+				event.Block{URI: fmt.Sprint("file:///", i), Text: strings.Repeat("text", i)},
+				event.Block{URI: "file:///space/0/x"})
+			time.Sleep(61 * time.Minute)
+		}
+		reqs := f.script.requests()
+		if len(reqs) != 60 {
+			t.Fatalf("%d requests, want 60", len(reqs))
+		}
+		for i := 1; i < len(reqs); i++ {
+			if got := reuse(t, reqs[i-1], reqs[i]); got != 1 {
+				t.Fatalf("request %d reuses %.4f of request %d, want all", i+1, got, i)
+			}
+		}
+		for i, tr := range f.traces {
+			if i > 0 && tr.Harness != "reused" {
+				t.Errorf("send %d: %s %v", i+1, tr.Harness, tr.Changed)
+			}
+		}
+		all := strings.Join(canonical(t, reqs[59]), "\n")
+		for text, n := range map[string]int{"as a says": 7, "read aloud": 10, "# Attached Context": 20, "- Which? Answer": 19, "of /space/7": 1, "do not show: U+200B": 20} {
+			if got := strings.Count(all, text); got != n {
+				t.Errorf("the last request has %q %d times, want %d", text, got, n)
+			}
 		}
 	})
 }
