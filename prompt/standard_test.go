@@ -125,6 +125,40 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// TestStyleIsLast is R-PROMPT-12: whatever of the user's there is and is not, the
+// prompt ends with none of it.
+func TestStyleIsLast(t *testing.T) {
+	full := everything()
+	for mask := range 16 {
+		has := func(bit int) bool { return mask&(1<<bit) != 0 }
+		c := full
+		if !has(0) {
+			c.Facts.Project, c.Facts.Instructions = nil, nil
+		}
+		if !has(1) {
+			c.Facts.Skills = nil
+		}
+		if !has(2) {
+			c.Servers = nil
+		}
+		if !has(3) {
+			c.Facts.Profile = prompt.Profile{}
+		}
+		names := said(assemble(t, standard(t), c))
+		for bit, sections := range [][]string{{"Project"}, {"Skills"}, {"Connected MCP servers"}, {"Tools override", "Link previews override"}} {
+			for _, s := range sections {
+				if slices.Contains(names, s) != has(bit) {
+					t.Errorf("combination %04b: sections = %q, want %s there: %v", mask, names, s, has(bit))
+				}
+			}
+		}
+		if names[len(names)-1] != "Conversation style" {
+			t.Errorf("combination %04b ends with %s, want Conversation style", mask, names[len(names)-1])
+		}
+		parts(t, standard(t), c, noon) // fails when a user's text is last
+	}
+}
+
 // TestWithoutTools is R-HARN-20 and R-HARN-21: a prompt without tools is silent
 // about them, and what is said in both shapes is said in the same bytes.
 func TestWithoutTools(t *testing.T) {
@@ -273,6 +307,7 @@ func TestLadder(t *testing.T) {
 
 // TestAbout is the section Context of R-PROMPT-23 and R-PROMPT-27.
 func TestAbout(t *testing.T) {
+	const inexact = " Where exactly is unknown; when an answer depends on it, ask first."
 	lat, long := 59.91, -10.75
 	tests := []struct {
 		name string
@@ -284,15 +319,15 @@ func TestAbout(t *testing.T) {
 		{"all", prompt.Facts{Name: "Ada\n\n# B", Location: "Oslo", Latitude: &lat, Longitude: &long, Units: "metric", Time: "24 h", Currency: "NOK"}, []string{
 			"- The user is called Ada # B.", "- The user is in Oslo (59.91, -10.75).", "- Preferred units: metric.",
 			"- Preferred format of times: 24 h.", "- Preferred currency: NOK.", "- Integrations: READY"}},
-		{"half the coordinates", prompt.Facts{Location: "Oslo", Latitude: &lat}, []string{"- The user is in Oslo.", "- Integrations: READY"}},
+		{"half the coordinates", prompt.Facts{Location: "Oslo", Latitude: &lat}, []string{"- The user is in Oslo." + inexact, "- Integrations: READY"}},
 		{"only coordinates", prompt.Facts{Latitude: &lat, Longitude: &long}, []string{
 			"- The user is at 59.91, -10.75 (latitude, longitude in degrees).", "- Integrations: READY"}},
 		{"blank", prompt.Facts{Name: " \n", Location: "\t", Units: " "}, []string{
 			"- Where the user is, is unknown. When an answer depends on it, ask first.", "- Integrations: READY"}},
 		{"braces", prompt.Facts{Name: "{{x}}", Location: "{{ y", Units: "}} {{model}}"}, []string{
-			"- The user is called {{x}}.", "- The user is in {{ y.", "- Preferred units: }} {{model}}.", "- Integrations: READY"}},
+			"- The user is called {{x}}.", "- The user is in {{ y." + inexact, "- Preferred units: }} {{model}}.", "- Integrations: READY"}},
 		{"hidden", prompt.Facts{Name: "A\u202eda", Location: "Oslo"}, []string{
-			"- The user is called A<U+202E>da.", "- The user is in Oslo.", "- Integrations: READY"}},
+			"- The user is called A<U+202E>da.", "- The user is in Oslo." + inexact, "- Integrations: READY"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
