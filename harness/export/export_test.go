@@ -48,8 +48,10 @@ func whole() []thread.Body {
 	left := thread.Call{ID: "c2", WireID: "w2", Name: "read", Args: `{}`, Provider: "p/m", Extra: json.RawMessage(`{"thought_signature":"sealed"}`)}
 	return []thread.Body{
 		thread.Options{Values: map[string]string{"model": "p/m"}},
+		thread.Bound{Project: "pro", Workspace: "work`s"},
 		thread.User{
 			MessageID: "u1",
+			Attached:  []thread.Attached{{Key: "document:0123456789abcdef", Name: "a.go", URI: "file:///home/ann/a.go", Type: "text/x-go"}},
 			Blocks: []event.Block{
 				{Text: "# Not a heading\n\n```` and\n## Sources"},
 				{MIME: "image/png", Data: []byte{1, 2, 3}},
@@ -65,7 +67,9 @@ func whole() []thread.Body {
 			},
 		},
 		thread.Result{
-			CallID: "c1", Text: "a.go", Shown: event.ToolCall{ID: "c1", Name: "bash", Title: "ls `x`", Status: event.Completed, Output: json.RawMessage(`{"n":12345678901234567890}`)},
+			CallID: "c1", Text: "a.go", Told: []string{"/home/ann/AGENTS.md"},
+			Answers: []tools.Answer{{Question: "Which *one*?", Chosen: []string{"<this>", "that"}}, {Question: "And then?"}},
+			Shown:   event.ToolCall{ID: "c1", Name: "bash", Title: "ls `x`", Status: event.Completed, Output: json.RawMessage(`{"n":12345678901234567890}`)},
 		},
 		thread.Note{Text: "a nudge"},
 		thread.Assistant{
@@ -75,7 +79,10 @@ func whole() []thread.Body {
 		},
 		thread.User{MessageID: "u2", Blocks: []event.Block{{Text: "Again, please."}}, Sent: []thread.Part{{Text: "Again, please."}}},
 		thread.Assistant{MessageID: "m3", Parts: []thread.Part{{ID: "m3", Text: "A bad answer"}}, Partial: true},
-		thread.Retried{User: 8},
+		thread.Retried{
+			User: 9, Sent: []thread.Part{{Text: "sent anew"}, {Image: &tools.Image{MIME: "image/png"}}},
+			Attached: []thread.Attached{{Key: "resource:0123456789ab", Name: "b", URI: "file:///b"}},
+		},
 		thread.Assistant{MessageID: "m4", Parts: []thread.Part{{ID: "m4", Text: "A shown attempt"}}, Partial: true, Void: true},
 		thread.Assistant{MessageID: "m5", Parts: []thread.Part{{ID: "m5", Text: "A good answer"}}},
 		thread.Title{Text: "Cities <of> *old*", User: true},
@@ -153,7 +160,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("with %+v the second document differs (-first +second):\n%s", o, diff)
 		}
 		info, err := back.Info(t.Context(), "s1")
-		if err != nil || info.Title != "Cities <of> *old*" || !info.Archived || info.Messages != 3 || info.Cwd != "/elsewhere" {
+		if err != nil || info.Title != "Cities <of> *old*" || !info.Archived || info.Messages != 3 || info.Cwd != "/elsewhere" ||
+			info.Project != "pro" || info.Bound != "work`s" {
 			t.Errorf("read back as %+v (%v)", info, err)
 		}
 	}
@@ -236,7 +244,7 @@ func TestTerminals(t *testing.T) {
 			Parts: []thread.Part{{ID: "t", Reasoning: &thread.Reasoning{Text: evil}}, {ID: "m", Text: evil}, {Call: &call}},
 			Meta:  json.RawMessage(`{"sources":[{"index":1,"url":"https://a.example/\u009bx","title":"\u009bx"}]}`),
 		},
-		thread.Result{CallID: "c", Text: evil, Shown: event.ToolCall{Title: evil}},
+		thread.Result{CallID: "c", Text: evil, Shown: event.ToolCall{Title: evil}, Answers: []tools.Answer{{Question: evil, Chosen: []string{evil}}}},
 	)
 	o := export.Options{Reasoning: true}
 	var text bytes.Buffer
@@ -352,6 +360,10 @@ func TestReadMistakes(t *testing.T) {
 		{"a retry of an older message", then("user", "{}", "user", "{}", "retried", `{"user":2}`), "entry 4: it answers message 2 anew"},
 		{"a call without an id", then("assistant", `{"parts":[{"call":{"name":"x"}}]}`), `entry 2: its call "" has no id of its own`},
 		{"calls of one id", then("assistant", `{"parts":[{"call":{"id":"c"}}]}`, "assistant", `{"parts":[{"call":{"id":"c"}}]}`), `entry 3: its call "c" has no id of its own`},
+		{"a project of two lines", then("bound", `{"project":"a\nb"}`), "entry 2: its project is not one line"},
+		{"a workspace of two lines", then("bound", `{"workspace":"a\nb"}`), "entry 2: its workspace is not one line"},
+		{"a key that is none", then("user", `{"attached":[{"key":"file:///etc/passwd"}]}`), `entry 2: its attachment has no key but "file:///etc/passwd"`},
+		{"no key", then("user", `{}`, "retried", `{"user":2,"attached":[{"key":"document:"}]}`), `entry 3: its attachment has no key but "document:"`},
 		{"a call that runs", then("result", `{"shown":{"status":"pending"}}`), `entry 2: its call is shown as "pending"`},
 		{"a kind of call that there is not", then("result", `{"shown":{"kind":"evil"}}`), `entry 2: its call is of the unknown kind "evil"`},
 	}

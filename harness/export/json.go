@@ -228,16 +228,39 @@ func (p *before) fits(body thread.Body, seq int64) error {
 		if tools.Line(b.Text, maxTitle) != b.Text {
 			return fmt.Errorf("its title is not one line of at most %d characters", maxTitle)
 		}
+	case thread.Bound:
+		return cmp.Or(oneLine("project", b.Project), oneLine("workspace", b.Workspace))
 	case thread.User:
 		p.user = seq
+		return keys(b.Attached)
 	case thread.Retried:
 		if b.User != p.user || p.user == 0 {
 			return fmt.Errorf("it answers message %d anew, which is not the last of the user", b.User)
 		}
+		return keys(b.Attached)
 	case thread.Assistant:
 		return cmp.Or(object(b.Meta), p.unique(b.Parts))
 	case thread.Result:
 		return cmp.Or(object(b.Shown.Meta), ended(b.Shown))
+	}
+	return nil
+}
+
+// oneLine reports a name that is not on one line.
+func oneLine(what, name string) error {
+	if tools.Line(name, maxLine) != name {
+		return fmt.Errorf("its %s is not one line of at most %d characters", what, maxLine)
+	}
+	return nil
+}
+
+// keys reports an attachment with a key that none can have.
+func keys(as []thread.Attached) error {
+	for _, a := range as {
+		kind, id, _ := strings.Cut(a.Key, ":")
+		if kind != "resource" && kind != "document" || id == "" || strings.Trim(id, "0123456789abcdef") != "" {
+			return fmt.Errorf("its attachment has no key but %q", tools.Line(a.Key, maxLine))
+		}
 	}
 	return nil
 }

@@ -34,6 +34,12 @@ func Markdown(ctx context.Context, w io.Writer, s Source, id string, o Options) 
 	}
 	m.block("# " + inline(title))
 	facts := "- Session: " + code(id) + "\n- Directory: " + code(info.Cwd) + "\n- Begun: " + o.time(info.Created) + "\n- Last message: " + o.time(info.Updated)
+	if info.Project != "" {
+		facts += "\n- Project: " + code(info.Project)
+	}
+	if info.Bound != "" {
+		facts += "\n- Workspace: " + code(info.Bound)
+	}
 	if info.Parent != "" {
 		facts += "\n- Copied from: " + code(info.Parent)
 	}
@@ -96,6 +102,9 @@ func (m *markdown) piece(p Piece) error {
 			title = ": " + code(p.Tool.Title)
 		}
 		m.item("Tool " + code(p.Tool.Name) + title + " (" + string(p.Tool.State) + ")")
+		for _, a := range p.Tool.Answers {
+			m.item("Asked: " + answered(a))
+		}
 	}
 	if p.Partial {
 		m.block("*This answer was cut off.*")
@@ -166,6 +175,18 @@ func attached(a Attachment) string {
 		parts = append(parts, fmt.Sprintf("%d bytes", a.Bytes))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// answered is a question with what the user said to it.
+func answered(a tools.Answer) string {
+	var chosen []string
+	for _, c := range a.Chosen {
+		chosen = append(chosen, inline(c))
+	}
+	if len(chosen) == 0 {
+		return inline(a.Question) + " No response."
+	}
+	return inline(a.Question) + " Answered: " + strings.Join(chosen, "; ")
 }
 
 // fenced returns text in a fence that nothing in it ends.

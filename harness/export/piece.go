@@ -7,6 +7,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // A Kind is what a [Piece] is.
@@ -46,9 +47,10 @@ type Attachment struct {
 
 // A Tool is a call of a tool in short.
 type Tool struct {
-	Name  string `json:"name"`
-	Title string `json:"title,omitempty"`
-	State State  `json:"state"`
+	Name    string         `json:"name"`
+	Title   string         `json:"title,omitempty"`
+	State   State          `json:"state"`
+	Answers []tools.Answer `json:"answers,omitempty"` // of the user, to questions of the call
 }
 
 // A State is how a call ended.
@@ -181,7 +183,7 @@ func (w *walk) result(r thread.Result) {
 	}
 	delete(w.open, r.CallID)
 	t := w.step[i].Tool
-	t.Title, t.State = r.Shown.Title, Completed
+	t.Title, t.State, t.Answers = r.Shown.Title, Completed, r.Answers
 	if r.IsError {
 		t.State = Failed
 	}
