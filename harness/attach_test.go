@@ -164,6 +164,25 @@ func TestAttachmentsForAModelWithoutTools(t *testing.T) { // R-PROMPT-52, C-22
 	}
 }
 
+// What a link leads to is read anew when the message is answered anew.
+func TestRetryReadsLinksAnew(t *testing.T) { // R-HARN-26
+	f, _ := newKeeping()
+	f.settings.model.NoTools = true
+	has := map[string]string{"/space/c.go": "package old"}
+	s := f.open(t, func(sp *harness.Spec) { sp.FS = files{has: has} })
+	blocks(t, s, &recorder{}, event.Block{URI: "file:///space/c.go"})
+	has["/space/c.go"] = "package changed"
+	if _, err := retry(t, s, &recorder{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastText(f.script.requests()[1]); !strings.Contains(got, "package changed") || strings.Contains(got, "package old") {
+		t.Errorf("sent:\n%s", got)
+	}
+	if got := f.entries(t, s)[2].(thread.Retried); len(got.Attached) != 1 || got.Attached[0].Key != attach.ResourceKey("file:///space/c.go") {
+		t.Errorf("stored = %+v", got)
+	}
+}
+
 func TestBodiesAreBounded(t *testing.T) { // R-PROMPT-52
 	for window, want := range map[int]int{0: 8 << 10, 4000: 1000, 1 << 20: 32 << 10} {
 		f, _ := newKeeping()

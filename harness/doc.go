@@ -6,6 +6,11 @@
 // harness, store the message, ask the model, run the tools that it calls, until
 // it answers.
 //
+// What goes with a single message, such as the skills that it names and the table of
+// what is attached, is found when it is sent, put around the text of the user, and
+// stored as part of what was sent: the text that is displayed stays as it was
+// written, and later requests repeat the whole byte for byte.
+//
 // A thread outlives its sessions, and may be open in several, of one process or
 // of many. The lock of a turn sees to it that one of them answers at a time
 // (R-ACP-53); the next one reads what it has missed.

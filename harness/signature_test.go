@@ -176,6 +176,22 @@ func TestWhatRebuilds(t *testing.T) { // R-HARN-04, R-HARN-07
 			"a persona", func(f *fixture, _ *toolSet) { f.settings.facts.Persona = &persona },
 			func(f *fixture, _ *toolSet) { f.settings.facts.Persona = nil }, []string{"stablePrompt"},
 		},
+		{
+			"a skill is enabled", func(f *fixture, _ *toolSet) { f.settings.facts.Skills = abc() },
+			func(f *fixture, _ *toolSet) { f.settings.facts.Skills = nil }, []string{"stablePrompt"},
+		},
+		{
+			"instructions of a project", func(f *fixture, _ *toolSet) {
+				f.settings.facts.Project = &prompt.Project{Name: "P", Instructions: "Be brief."}
+			},
+			func(f *fixture, _ *toolSet) { f.settings.facts.Project = nil }, []string{"stablePrompt"},
+		},
+		{
+			"a file of instructions", func(f *fixture, _ *toolSet) {
+				f.settings.facts.Instructions = []prompt.Instruction{{Path: "AGENTS.md", Text: "Be brief."}}
+			},
+			func(f *fixture, _ *toolSet) { f.settings.facts.Instructions = nil }, []string{"stablePrompt"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,6 +214,28 @@ func TestWhatRebuilds(t *testing.T) { // R-HARN-04, R-HARN-07
 				t.Errorf("harness (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// How sources are cited is told in the stable prompt, and is an input of its own.
+func TestCitationsRebuild(t *testing.T) { // R-HARN-02, R-HARN-04
+	f := newFixture(toolstest.Echo("look"))
+	f.script.steps = []step{says("x")}
+	s := f.open(t)
+	ask(t, s, "one")
+	setOption(t, s, harness.OptionCitations, string(prompt.CiteLinked))
+	ask(t, s, "two")
+	if diff := cmp.Diff([]string{"citations", "stablePrompt"}, f.traces[1].Changed); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	p, err := s.Preview(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range p.Signature.Parts() {
+		if part.Name == "citations" && part.Value != "linked" {
+			t.Errorf("citations are signed as %q", part.Value)
+		}
 	}
 }
 
