@@ -77,6 +77,7 @@ func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice
 		Zone:      cfg.Run.Zone,
 		Inline:    cfg.Attachments.InlineBytes,
 		SkillFile: s.a.skillFile(found),
+		NoNested:  !cfg.Instructions.AgentsMD,
 	}, nil
 }
 

@@ -257,7 +257,7 @@ func TestFreezeInstructions(t *testing.T) {
 	m.write(".config/lorimer/config.toml", "model = \"offline\"\n[instructions]\nfile_bytes = 100\n")
 	m.write("work/AGENTS.md", strings.Repeat("Inner. ", 100))
 	s, err := m.freeze(harness.Place{})
-	if err != nil || len(s.Prompt.Instructions) != 2 || len(s.Prompt.Instructions[1].Text) > 300 {
+	if err != nil || s.NoNested || len(s.Prompt.Instructions) != 2 || len(s.Prompt.Instructions[1].Text) > 300 {
 		t.Errorf("above the limit: %+v (%v), want both, the nearest cut", s.Prompt.Instructions, err)
 	}
 	if told := strings.Join(s.Notices, "\n"); !strings.Contains(told, "AGENTS.md") || !strings.Contains(told, "100") {
@@ -265,8 +265,8 @@ func TestFreezeInstructions(t *testing.T) {
 	}
 
 	m.write(".config/lorimer/config.toml", "model = \"offline\"\n[instructions]\nagents_md = false\n")
-	if got := m.facts(harness.Place{}).Instructions; len(got) > 0 {
-		t.Errorf("switched off: %v", got)
+	if s, err := m.freeze(harness.Place{}); err != nil || len(s.Prompt.Instructions) > 0 || !s.NoNested {
+		t.Errorf("switched off: %v, those of folders too: %v (%v)", s.Prompt.Instructions, s.NoNested, err)
 	}
 }
 
