@@ -156,7 +156,7 @@ func (f *finding) put(s Skill, file string) {
 // clash tells that s is not loaded, because first has its name.
 func clash(s, first Skill) Problem {
 	return Problem{cmp.Or(s.Path, string(s.Scope)),
-		fmt.Sprintf("has the name %q of %s, which counts; rename one of them", s.Name, cmp.Or(first.Path, "another skill")), true}
+		fmt.Sprintf("has the name %q of %s, which counts; rename one of them", s.Name, cmp.Or(printable(first.Path), "another skill")), true}
 }
 
 // merge returns the skills that count, by name.

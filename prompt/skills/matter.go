@@ -8,6 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/lorimer-dev/lorimer/prompt"
 )
 
 const (
@@ -16,6 +18,7 @@ const (
 	// The time of the parser grows with their square, and a thousand take a
 	// millisecond or two.
 	maxMarks = 1000
+	maxWords = 200 // bytes shown of what the parser says
 )
 
 // A field is a line of front matter. A field of the mapping metadata has a key like
@@ -66,10 +69,10 @@ func readYAML(matter string) ([]field, error) {
 	}
 	file, err := parser.ParseBytes([]byte(matter), 0)
 	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok && syntax.Token != nil {
-		return nil, fmt.Errorf("line %d: %s", syntax.Token.Position.Line+1, syntax.Message) // below the opening line
+		return nil, fmt.Errorf("line %d: %s", syntax.Token.Position.Line+1, brief(syntax.Message)) // below the opening line
 	}
 	if err != nil {
-		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		return nil, errors.New(brief(err.Error()))
 	}
 	for _, doc := range file.Docs {
 		if m, ok := doc.Body.(*ast.MappingNode); ok {
@@ -77,6 +80,13 @@ func readYAML(matter string) ([]field, error) {
 		}
 	}
 	return nil, errors.New("no keys with values")
+}
+
+// brief returns the words of the parser, which may quote the file, on one line that
+// can be shown.
+func brief(s string) string {
+	s = prompt.Reveal(strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "))
+	return s[:ends(s, min(len(s), maxWords))]
 }
 
 // marks counts the characters that can open or separate something in YAML.

@@ -14,7 +14,10 @@
 package skills
 
 import (
+	"strconv"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/lorimer-dev/lorimer/prompt"
 )
@@ -53,7 +56,15 @@ type Problem struct {
 	Fatal bool   // the skill is not loaded
 }
 
-func (p Problem) String() string { return p.Path + ": " + p.Text }
+func (p Problem) String() string { return printable(p.Path) + ": " + p.Text }
+
+// printable returns a path as one line: quoted if it holds what does not print.
+func printable(path string) string {
+	if strings.ContainsFunc(path, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(path)
+	}
+	return path
+}
 
 // Places is where to look.
 type Places struct {

@@ -16,10 +16,8 @@ var description string
 //go:embed skill.json
 var schema []byte
 
-const (
-	maxListed = 20 // skills named in place of one that there is not
-	maxShown  = 80 // characters shown of what the model has called a skill
-)
+// maxListed is how many skills are named in place of one that there is not.
+const maxListed = 20
 
 // A Source is the enabled skills of a turn.
 type Source interface {
@@ -69,7 +67,7 @@ func load(s Source, in input) tools.Result {
 	name := bare(in.Name)
 	instruction, ok := s.Skill(name)
 	if !ok {
-		return tools.Failf("there is no skill %q that is enabled; %s", tools.Line(name, maxShown), names(s))
+		return tools.Failf("there is no skill %.80q that is enabled; %s", name, names(s))
 	}
 	if in.File == "" {
 		return tools.Result{Text: instruction}
