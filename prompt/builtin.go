@@ -23,7 +23,7 @@ func (r *Registry) addBuiltins(persona string) error {
 	}
 	variables := []Variable{
 		variable("model", func(c Context) string { return shown(c.Model) }),
-		variable("cwd", func(c Context) string { return shown(c.Cwd) }),
+		variable("cwd", func(c Context) string { return shownPath(c.Cwd) }),
 		// Its value is the same time as that of the note, so the assembly sets it.
 		{Name: dateVariable, Volatile: true, Provide: func(Context) (string, bool, error) { return "", false, nil }},
 	}

@@ -10,7 +10,12 @@
 // message.
 //
 // What a user typed never is a template: it enters as the value of a variable,
-// which is not scanned again, or as a literal section.
+// which is not scanned again, or as a literal section. Short texts from outside
+// are put on one line, longer ones between tags that they cannot close ([Wrap]),
+// and what does not show in them is written out ([Reveal]).
+//
+// [Standard] has what the agent says. What always stands there is the same for
+// every model, with tools and without; the rest follows what is installed.
 //
 // The package is a leaf: it knows nothing of turns, models or editors. The words
 // for the model are the files in text.

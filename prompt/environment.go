@@ -26,10 +26,10 @@ func (e Environment) Text() string {
 			lines = append(lines, w.fill("value", value))
 		}
 	}
-	line(environmentCwdWords, shown(e.Cwd))
+	line(environmentCwdWords, shownPath(e.Cwd))
 	var roots []string
 	for _, r := range e.Roots {
-		roots = append(roots, shown(r))
+		roots = append(roots, shownPath(r))
 	}
 	line(environmentRootsWords, strings.Join(roots, ", "))
 	line(environmentOsWords, shown(e.OS))

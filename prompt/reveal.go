@@ -59,6 +59,15 @@ func Hidden(s string) string {
 // so that it cannot pose as a line of the prompt, and with nothing hidden.
 func shown(s string) string { return Reveal(oneLine(s)) }
 
+// shownPath returns a path as the model reads it: each of its spaces kept, and line
+// ends written out like what is hidden.
+func shownPath(s string) string {
+	if strings.ContainsAny(s, "\n\t") {
+		s = strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(s)
+	}
+	return Reveal(s)
+}
+
 // oneLine returns s with each run of white space as one space, and none around it.
 func oneLine(s string) string {
 	before := ' '
@@ -96,6 +105,8 @@ func hides(r rune) bool {
 		return false
 	case r <= unicode.MaxLatin1:
 		return unicode.IsControl(r) || r == 0xad
+	case r < 0x300, 0x370 <= r && r < 0x590, 0x2e80 <= r && r < 0x3130, 0x3190 <= r && r < 0xd800:
+		return false // Latin, Greek, Cyrillic and the scripts of East Asia, most of what there is to look at
 	case 0xe0000 <= r && r <= 0xe0fff: // tags, selectors, and what is kept free for more of them
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/lorimer-dev/lorimer/prompt"
 )
@@ -48,6 +49,21 @@ func TestReveal(t *testing.T) {
 				t.Errorf("Hidden(%+q) = %q", tt.s, prompt.Hidden(tt.s))
 			}
 		})
+	}
+}
+
+// TestHiddenKinds: alone, each character is hidden that the tables of Unicode call a
+// control, a format or one to ignore, and no other.
+func TestHiddenKinds(t *testing.T) {
+	for r := rune(0); r < 0xe2000; r++ {
+		if 0xd800 <= r && r < 0xe000 || 0x20000 <= r && r < 0xe0000 { // surrogates and ideographs
+			continue
+		}
+		want := unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && r != '\n' && r != '\t' || 0xe0000 <= r && r <= 0xe0fff
+		if got := prompt.Hidden(string(r)) != ""; got != want {
+			t.Errorf("%U hidden = %v, want %v", r, got, want)
+		}
 	}
 }
 

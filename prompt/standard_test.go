@@ -63,7 +63,7 @@ func TestStandardOrder(t *testing.T) {
 	if !slices.IsSortedFunc(a.Sections, func(a, b prompt.Entry) int { return int(a.Order - b.Order) }) {
 		t.Errorf("sections = %q are not in ascending order", sectionNames(a))
 	}
-	// With all tools of the agent the first request is to stay within 16 kB.
+	// Every request carries it, so it stays short.
 	if n := len(parts(t, standard(t), prompt.Context{Model: "m1", Tools: named("bash")}, noon).Stable); n > 6<<10 {
 		t.Errorf("stable part has %d bytes, want at most 6 KiB", n)
 	}
