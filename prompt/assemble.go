@@ -46,7 +46,7 @@ func (r *Registry) assemble(c Context, now time.Time) (Assembly, error) {
 	if a.Tools, err = r.collectTools(c, global.providers, scope.providers); err != nil {
 		return Assembly{}, err
 	}
-	c.Tools = slices.Clone(a.Tools)
+	c.Tools = slices.Clone(a.Tools) // their schemas are those of this assembly alone
 	sections := withGuidance(shadow(global.sections, scope.sections, Section.name), a.Tools, seq)
 	if a.Sections, err = resolveSections(c, sections); err != nil {
 		return Assembly{}, err
@@ -58,7 +58,10 @@ func (r *Registry) assemble(c Context, now time.Time) (Assembly, error) {
 	if a, err = runHooks(c, a, hooks); err != nil {
 		return Assembly{}, fault(err, "running the hooks")
 	}
-	return a, a.check()
+	if err := a.check(); err != nil {
+		return Assembly{}, err
+	}
+	return a, nil
 }
 
 // snapshot returns the contributions as they are now, so that what a provider
