@@ -3,6 +3,7 @@ package skills
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,8 +64,8 @@ func (p Places) folders() []folder {
 
 // A finding collects the skills of one Find.
 type finding struct {
-	scopes   map[Scope]map[string]Skill // by name
-	files    map[string]string          // real file of each skill by its path, to know one that is found twice
+	scopes   map[Scope]map[string]*Skill // by name
+	files    map[string]string           // real file of each skill by its path, to know one that is found twice
 	problems []Problem
 }
 
@@ -72,7 +73,7 @@ type finding struct {
 // what is wrong with others: one problem for each file, in an order that is the same
 // for the same files.
 func (l *Library) Find(p Places) ([]Skill, []Problem) {
-	f := &finding{scopes: map[Scope]map[string]Skill{}, files: map[string]string{}}
+	f := &finding{scopes: map[Scope]map[string]*Skill{}, files: map[string]string{}}
 	for _, s := range p.Wire {
 		f.wire(s)
 	}
@@ -140,16 +141,16 @@ func (f *finding) tell(path string, remarks []remark) {
 func (f *finding) put(s Skill, file string) {
 	names := f.scopes[s.Scope]
 	if names == nil {
-		names = map[string]Skill{}
+		names = map[string]*Skill{}
 		f.scopes[s.Scope] = names
 	}
 	first, taken := names[s.Name]
 	switch {
 	case !taken:
-		names[s.Name] = s
+		names[s.Name] = &s
 		f.files[s.Path] = file
 	case file == "" || f.files[first.Path] != file: // else it is the same one by another way
-		f.problems = append(f.problems, clash(s, first))
+		f.problems = append(f.problems, clash(s, *first))
 	}
 }
 
@@ -164,7 +165,7 @@ func (f *finding) merge(p Places) []Skill {
 	if !p.Trusted {
 		f.protect()
 	}
-	all := map[string]Skill{}
+	all := map[string]*Skill{}
 	for _, scope := range []Scope{Wire, Project, User, Builtin} {
 		for name, s := range f.scopes[scope] {
 			if _, taken := all[name]; !taken {
@@ -177,12 +178,11 @@ func (f *finding) merge(p Places) []Skill {
 }
 
 // sorted returns the skills by name.
-func sorted(names map[string]Skill) []Skill {
+func sorted(names map[string]*Skill) []Skill {
 	out := make([]Skill, 0, len(names))
-	for _, s := range names {
-		out = append(out, s)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, *names[name])
 	}
-	slices.SortFunc(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -114,15 +114,15 @@ func markdown(name string) bool { return strings.EqualFold(filepath.Ext(name), "
 // look finds the file of an entry. With ok false the entry is nothing of a skill,
 // such as a link to a file of another kind.
 func (f *folder) look(e fs.DirEntry) (c candidate, ok bool) {
-	c = candidate{name: e.Name(), path: filepath.Join(f.root.Path, e.Name()), within: f.within}
-	file, info, err := f.follow(filepath.Join(f.real, e.Name()))
+	c = candidate{name: e.Name(), path: join(f.root.Path, e.Name()), within: f.within}
+	file, info, err := f.follow(join(f.real, e.Name()))
 	switch {
 	case err != nil:
 		c.wrong = reason(c.path, err)
 		return c, true
 	case info.IsDir():
-		c.dir, c.path = file, filepath.Join(c.path, fileName)
-		file, info, err = f.follow(filepath.Join(c.dir, fileName))
+		c.dir, c.path = file, join(c.path, fileName)
+		file, info, err = f.follow(join(c.dir, fileName))
 		if err != nil {
 			c.wrong = missing(c.dir, c.path, err)
 			return c, true
@@ -137,6 +137,15 @@ func (f *folder) look(e fs.DirEntry) (c candidate, ok bool) {
 		c.wrong = "is no regular file; put a text file in its place"
 	}
 	return c, true
+}
+
+// join is [filepath.Join] for a clean directory and a name, without its search for
+// dots: it is called a few times for each skill at each send.
+func join(dir, name string) string {
+	if os.IsPathSeparator(dir[len(dir)-1]) { // a root of the file system
+		return dir + name
+	}
+	return dir + string(filepath.Separator) + name
 }
 
 // follow returns where path, whose directory is real, leads to.

@@ -60,7 +60,7 @@ func strictEntry(path string) ([]Skill, []Problem) {
 // strict reads candidates of one folder.
 func strict(found []candidate) ([]Skill, []Problem) {
 	var problems []Problem
-	names := map[string]Skill{}
+	names := map[string]*Skill{}
 	lib := &Library{}
 	look := lib.start()
 	for _, c := range found {
@@ -72,11 +72,11 @@ func strict(found []candidate) ([]Skill, []Problem) {
 			continue
 		}
 		if first, taken := names[r.skill.Name]; taken {
-			problems = append(problems, clash(r.skill, first))
+			problems = append(problems, clash(r.skill, *first))
 			continue
 		}
 		r.skill.Folder = c.dir
-		names[r.skill.Name] = r.skill
+		names[r.skill.Name] = &r.skill
 	}
 	return sorted(names), problems
 }
