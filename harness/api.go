@@ -188,13 +188,17 @@ type Options struct {
 	Tools     func(Scope) []tools.Tool // the tools of one turn, built anew for it
 	Approve   approve.Options          // what the rules of every session protect; its directories are the session's
 	Shell     prompt.Environment       // what the model is told of the shell and its limits; its directories are the session's
-	Log       zerolog.Logger
-	Now       func() time.Time // default time.Now; called once per send
-	MaxSteps  int              // model requests in a turn; default 50 (R-HARN-23)
-	Parallel  int              // tools that run at once; default 4 (R-TOOLS-07)
-	Waiting   int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
-	Idle      time.Duration    // after which a harness that nobody uses is dropped; default 30 min, negative never (R-HARN-13)
-	Trace     func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
+	// Outside reads a file that is in no workspace and that the user has attached and
+	// allowed, by its path without links, with the errors of [workspace.FS]; nil reads
+	// none.
+	Outside  func(ctx context.Context, path string, limit int64) ([]byte, error)
+	Log      zerolog.Logger
+	Now      func() time.Time // default time.Now; called once per send
+	MaxSteps int              // model requests in a turn; default 50 (R-HARN-23)
+	Parallel int              // tools that run at once; default 4 (R-TOOLS-07)
+	Waiting  int              // prompts that may wait in a session; default 16, negative none (R-ACP-25)
+	Idle     time.Duration    // after which a harness that nobody uses is dropped; default 30 min, negative never (R-HARN-13)
+	Trace    func(TurnTrace)  // hears one line per turn; nil is nobody (R-CMD-04)
 }
 
 // A Scope is what the tools of one turn work with.

@@ -279,26 +279,27 @@ func TestBodies(t *testing.T) { // R-TOOLS-28, R-PROMPT-52
 		link("file:///space/.env"), link("file://localhost/space/pic"), link("file:///space/../etc/passwd"), link("file:///space"),
 		link("HTTPS://example.com/"), link("zed:///x"), link("file://host/x"), link("file:///space/gone"))...)
 	resource, document := attach.ResourceKey, func(text string) string { return attach.DocumentKey([]byte(text)) }
-	const secret, outside = "the file may hold passwords or keys, and the model would read it", "the file is outside the workspace"
+	const secret = "/space/.env may hold passwords or keys, and the model would read it"
 	tests := []struct {
-		name, key     string
-		want          doc.Body
-		err, cautious string
+		name, key string
+		want      doc.Body
+		err       string
+		look      doc.Look
 	}{
-		{"embedded", document("package a</resource>"), doc.Body{Name: `a |\nb.go`, Type: "text/x-go", Text: "package a</resource>", Size: 20}, "", ""},
-		{"no text", document("%PDF"), doc.Body{Name: "d.pdf", Type: "application/pdf", Text: "%PDF", Size: 4}, "", ""},
-		{"of the bound workspace", document("of the workspace"), doc.Body{Name: "of the workspace", Type: "text/plain", Text: "of the workspace", Size: 16}, "", ""},
-		{"kept, but for others", document("of nobody"), doc.Body{}, "Nothing of this session", ""},
-		{"unknown", "document:\n", doc.Body{}, `Nothing of this session has the key "document:`, ""},
-		{"a file", resource("file:///space/c.go"), doc.Body{Name: "c.go", Text: "package c", Size: 9}, "", ""},
-		{"a file of secrets", resource("file:///space/.env"), doc.Body{Name: ".env", Type: "text/x", Text: "KEY=1", Size: 5}, "", secret},
-		{"a file that is no text", resource("file://localhost/space/pic"), doc.Body{Name: "pic", Type: "text/x", Size: 2}, "", ""},
-		{"outside", resource("file:///space/../etc/passwd"), doc.Body{}, "is outside the workspace", outside},
-		{"a directory", resource("file:///space"), doc.Body{}, "is a directory", ""},
-		{"the web", resource("HTTPS://example.com/"), doc.Body{}, "is a web address", ""},
-		{"of the editor", resource("zed:///x"), doc.Body{}, "is a link of the editor", ""},
-		{"of another machine", resource("file://host/x"), doc.Body{}, "is a link of the editor", ""},
-		{"a file that is gone", resource("file:///space/gone"), doc.Body{}, "is not there any more", ""},
+		{"embedded", document("package a</resource>"), doc.Body{Name: `a |\nb.go`, Type: "text/x-go", Text: "package a</resource>", Size: 20}, "", doc.Look{}},
+		{"no text", document("%PDF"), doc.Body{Name: "d.pdf", Type: "application/pdf", Text: "%PDF", Size: 4}, "", doc.Look{}},
+		{"of the bound workspace", document("of the workspace"), doc.Body{Name: "of the workspace", Type: "text/plain", Text: "of the workspace", Size: 16}, "", doc.Look{}},
+		{"kept, but for others", document("of nobody"), doc.Body{}, "Nothing of this session", doc.Look{}},
+		{"unknown", "document:\n", doc.Body{}, `Nothing of this session has the key "document:`, doc.Look{}},
+		{"a file", resource("file:///space/c.go"), doc.Body{Name: "c.go", Text: "package c", Size: 9}, "", doc.Look{Path: "/space/c.go"}},
+		{"a file of secrets", resource("file:///space/.env"), doc.Body{Name: ".env", Type: "text/x", Text: "KEY=1", Size: 5}, "", doc.Look{Path: "/space/.env", Caution: secret}},
+		{"a file that is no text", resource("file://localhost/space/pic"), doc.Body{Name: "pic", Type: "text/x", Size: 2}, "", doc.Look{Path: "/space/pic"}},
+		{"outside", resource("file:///space/../etc/passwd"), doc.Body{}, "is outside the workspace", doc.Look{}},
+		{"a directory", resource("file:///space"), doc.Body{}, "is a directory", doc.Look{Path: "/space"}},
+		{"the web", resource("HTTPS://example.com/"), doc.Body{}, "is a web address", doc.Look{}},
+		{"of the editor", resource("zed:///x"), doc.Body{}, "is a link of the editor", doc.Look{}},
+		{"of another machine", resource("file://host/x"), doc.Body{}, "is a link of the editor", doc.Look{}},
+		{"a file that is gone", resource("file:///space/gone"), doc.Body{}, "is not there any more", doc.Look{Path: "/space/gone"}},
 	}
 	check := func(t *testing.T) {
 		for _, tt := range tests {
@@ -309,8 +310,8 @@ func TestBodies(t *testing.T) { // R-TOOLS-28, R-PROMPT-52
 			if _, public := errors.AsType[*tools.PublicError](err); (err != nil) != public || !strings.Contains(fmt.Sprint(err), tt.err) {
 				t.Errorf("%s: error = %v, want a public one with %q", tt.name, err, tt.err)
 			}
-			if got := bodies.Caution(t.Context(), tt.key); got != tt.cautious {
-				t.Errorf("%s: caution %q, want %q", tt.name, got, tt.cautious)
+			if got := bodies.Look(t.Context(), tt.key); got != tt.look {
+				t.Errorf("%s: look %+v, want %+v", tt.name, got, tt.look)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -19,18 +20,28 @@ import (
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
-// maxBody is how many bytes of an attached file are read.
-const maxBody = 16 << 20
+const (
+	maxBody  = 16 << 20 // bytes of an attached file that are read
+	maxShown = 300      // characters of a path that the user is asked about
+)
 
 // A bodySource finds what the keys of a session stand for: those that its thread has
 // attached, and those of the documents in the workspace that it is bound to. It
-// reads files through the session's file system alone.
-type bodySource struct{ t *turn }
+// reads files through the session's file system, and one outside of it only where
+// the user was asked for that very file.
+type bodySource struct {
+	t *turn
 
-var _ doc.Source = bodySource{}
+	mu    sync.Mutex        // guards asked
+	asked map[string]string // the files outside that consent was asked for, links followed, by the keys
+}
+
+var _ doc.Source = (*bodySource)(nil)
+
+func newBodySource(t *turn) *bodySource { return &bodySource{t: t, asked: make(map[string]string)} }
 
 // Body implements [doc.Source].
-func (s bodySource) Body(ctx context.Context, key string) (doc.Body, error) {
+func (s *bodySource) Body(ctx context.Context, key string) (doc.Body, error) {
 	a, err := s.find(ctx, key)
 	if err != nil {
 		return doc.Body{}, err
@@ -41,28 +52,56 @@ func (s bodySource) Body(ctx context.Context, key string) (doc.Body, error) {
 	return s.file(ctx, a)
 }
 
-// Caution implements [doc.Source].
-func (s bodySource) Caution(ctx context.Context, key string) string {
+// Look implements [doc.Source].
+func (s *bodySource) Look(ctx context.Context, key string) doc.Look {
 	a, err := s.find(ctx, key)
 	if err != nil || !strings.HasPrefix(key, "resource:") {
-		return ""
+		return doc.Look{}
 	}
 	name, ok := filePath(a.URI)
 	if !ok {
-		return ""
+		return doc.Look{}
 	}
-	real, err := s.t.s.spec.FS.Resolve(name)
+	real, outside, err := s.resolve(name)
+	if err != nil {
+		return doc.Look{} // there is nothing to read, as Body tells
+	}
+	if outside {
+		s.mu.Lock()
+		s.asked[key] = real
+		s.mu.Unlock()
+	}
+	return doc.Look{Path: real, Caution: caution(name, real, outside)}
+}
+
+// caution says why reading a file needs consent; "" needs none.
+func caution(name, real string, outside bool) string {
+	secret := workspace.Secret(name) || workspace.Secret(real)
+	shown := tools.Line(real, maxShown)
 	switch {
-	case errors.Is(err, workspace.ErrOutside):
-		return "the file is outside the workspace"
-	case workspace.Secret(name), err == nil && workspace.Secret(real):
-		return "the file may hold passwords or keys, and the model would read it"
+	case outside && secret:
+		return shown + " is outside the workspace and may hold passwords or keys, and the model would read it"
+	case outside:
+		return shown + " is outside the workspace, and the model would read it"
+	case secret:
+		return shown + " may hold passwords or keys, and the model would read it"
 	}
 	return ""
 }
 
+// resolve returns the path that name leads to, and whether that is outside the
+// workspace, where it must be there.
+func (s *bodySource) resolve(name string) (real string, outside bool, err error) {
+	real, err = s.t.s.spec.FS.Resolve(name)
+	if !errors.Is(err, workspace.ErrOutside) || s.t.o.Outside == nil {
+		return real, false, err
+	}
+	real, err = filepath.EvalSymlinks(name)
+	return real, true, err
+}
+
 // find returns the attachment that has key.
-func (s bodySource) find(ctx context.Context, key string) (thread.Attached, error) {
+func (s *bodySource) find(ctx context.Context, key string) (thread.Attached, error) {
 	conv, err := s.conversation(ctx)
 	if err != nil {
 		return thread.Attached{}, err
@@ -92,7 +131,7 @@ func unknownKey(key string) error {
 
 // conversation returns that of the turn, or of a look, which has no harness, what
 // is stored.
-func (s bodySource) conversation(ctx context.Context) (*thread.Conversation, error) {
+func (s *bodySource) conversation(ctx context.Context) (*thread.Conversation, error) {
 	if s.t.lease.harness != nil {
 		return s.t.lease.conv, nil
 	}
@@ -102,7 +141,7 @@ func (s bodySource) conversation(ctx context.Context) (*thread.Conversation, err
 
 // document returns a document that is kept, or, where it is not, as in a thread that
 // comes from elsewhere, what the message has embedded.
-func (s bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
+func (s *bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
 	var kept []byte
 	err := place.ErrNone
 	if s.t.o.Documents != nil {
@@ -118,7 +157,7 @@ func (s bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, 
 }
 
 // embedded finds the content of an attachment in the messages of the thread.
-func (s bodySource) embedded(ctx context.Context, a thread.Attached) (found []byte, err error) {
+func (s *bodySource) embedded(ctx context.Context, a thread.Attached) (found []byte, err error) {
 	err = s.t.o.Threads.Read(ctx, s.t.s.id, 0, func(e thread.Entry) error {
 		u, ok := e.Body.(thread.User)
 		if !ok || !slices.ContainsFunc(u.Attached, func(o thread.Attached) bool { return o.Key == a.Key }) {
@@ -142,16 +181,34 @@ func (s bodySource) embedded(ctx context.Context, a thread.Attached) (found []by
 }
 
 // file returns the file that a link leads to.
-func (s bodySource) file(ctx context.Context, a thread.Attached) (doc.Body, error) {
+func (s *bodySource) file(ctx context.Context, a thread.Attached) (doc.Body, error) {
 	name, ok := filePath(a.URI)
 	if !ok {
 		return doc.Body{}, elsewhere(a)
 	}
-	content, err := s.t.s.spec.FS.ReadFile(ctx, name, maxBody)
+	real, outside, err := s.resolve(name)
+	var content []byte
+	switch {
+	case err != nil:
+	case outside && !s.allowed(a.Key, real):
+		err = workspace.ErrOutside
+	case outside:
+		content, err = s.t.o.Outside(ctx, real, maxBody)
+	default:
+		content, err = s.t.s.spec.FS.ReadFile(ctx, name, maxBody)
+	}
 	if err != nil {
 		return doc.Body{}, unread(a, err)
 	}
 	return body(a, content), nil
+}
+
+// allowed reports whether the user was asked for the file at real when the key was
+// looked at, without which nobody reads it.
+func (s *bodySource) allowed(key, real string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[key] == real
 }
 
 func body(a thread.Attached, content []byte) doc.Body {
@@ -176,7 +233,7 @@ func elsewhere(a thread.Attached) error {
 func unread(a thread.Attached, err error) error {
 	switch {
 	case errors.Is(err, workspace.ErrOutside):
-		return tools.Publicf("The file of %s is outside the workspace, where nothing can be read. Ask the user for what it says.", a.Key)
+		return tools.Publicf("The file of %s is outside the workspace, where it was not allowed to be read. Ask the user for what it says.", a.Key)
 	case errors.Is(err, fs.ErrNotExist):
 		return tools.Publicf("The file of %s is not there any more.", a.Key)
 	case errors.Is(err, fs.ErrPermission):

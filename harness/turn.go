@@ -203,7 +203,7 @@ func (t *turn) scope() Scope {
 	sp := &t.s.spec
 	return Scope{
 		Session: t.s.id, FS: sp.FS, Runner: sp.Runner, Seen: &t.s.seen, Scratch: sp.Scratch, Model: t.snap.Model,
-		Asker: sp.Asker, Skills: newSkillSource(t.snap), Bodies: bodySource{t}, Key: t.key(),
+		Asker: sp.Asker, Skills: newSkillSource(t.snap), Bodies: newBodySource(t), Key: t.key(),
 	}
 }
 

@@ -25,13 +25,19 @@ type Body struct {
 	Size int    // in bytes
 }
 
+// A Look is what is known of a key before anything is read.
+type Look struct {
+	Path    string // absolute, of the file that it leads to; "" is no file
+	Caution string // why reading it needs the user's consent; "" needs none
+}
+
 // A Source finds what a key of the session stands for. Missing is told by a public
-// error of [tools], and so is what the user has to allow first. Any other error is
-// a failure of what is behind the source.
+// error of [tools]. Any other error is a failure of what is behind the source.
 type Source interface {
+	// Look comes before Body, which reads nothing that nobody has looked at if
+	// that needs consent.
+	Look(ctx context.Context, key string) Look
 	Body(ctx context.Context, key string) (Body, error)
-	// Caution says why reading key needs the user's consent; "" needs none.
-	Caution(ctx context.Context, key string) string
 }
 
 // A Wrapper returns body between the tags of an element with attributes, which are
@@ -62,9 +68,11 @@ func NewReadContext(s Source, wrap Wrapper) tools.Tool {
 	}, r.plan, r.run)
 }
 
-// plan asks for the consent that any of the keys needs.
+// plan names the files that the keys lead to, and asks for the consent that any of
+// them needs.
 func (r reader) plan(ctx context.Context, in readInput) (tools.Plan, error) {
 	keys := trimmed(in.Keys)
+	var files []tools.Location
 	var cautions []string
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
@@ -73,14 +81,19 @@ func (r reader) plan(ctx context.Context, in readInput) (tools.Plan, error) {
 		if err := ctx.Err(); err != nil {
 			return tools.Plan{}, err
 		}
-		if c := r.source.Caution(ctx, key); c != "" && !slices.Contains(cautions, c) {
-			cautions = append(cautions, c)
+		look := r.source.Look(ctx, key)
+		if at := (tools.Location{Path: look.Path}); look.Path != "" && !slices.Contains(files, at) {
+			files = append(files, at)
+		}
+		if look.Caution != "" && !slices.Contains(cautions, look.Caution) {
+			cautions = append(cautions, look.Caution)
 		}
 	}
 	return tools.Plan{
-		Title:   tools.Line("Reading "+strings.Join(keys, ", "), tools.MaxTitle),
-		Effect:  tools.Reads,
-		Caution: strings.Join(cautions, "; "),
+		Title:     tools.Line("Reading "+strings.Join(keys, ", "), tools.MaxTitle),
+		Effect:    tools.Reads,
+		Locations: files,
+		Caution:   strings.Join(cautions, "; "),
 	}, nil
 }
 

@@ -17,10 +17,10 @@ import (
 
 // A shelf is a source that has some bodies. Its zero value has none.
 type shelf struct {
-	bodies   map[string]doc.Body
-	cautions map[string]string
-	broken   error    // of what is behind it
-	asked    []string // keys, in order
+	bodies map[string]doc.Body
+	looks  map[string]doc.Look
+	broken error    // of what is behind it
+	asked  []string // keys, in order
 }
 
 func (s *shelf) Body(_ context.Context, key string) (doc.Body, error) {
@@ -35,7 +35,7 @@ func (s *shelf) Body(_ context.Context, key string) (doc.Body, error) {
 	return b, nil
 }
 
-func (s *shelf) Caution(_ context.Context, key string) string { return s.cautions[key] }
+func (s *shelf) Look(_ context.Context, key string) doc.Look { return s.looks[key] }
 
 // wrap is a plain wrapper.
 func wrap(tag, body string, attributes ...string) string {
@@ -113,21 +113,27 @@ func TestSchema(t *testing.T) { // R-TOOLS-28
 
 func TestPlan(t *testing.T) {
 	const outside = "it is outside the workspace"
-	s := &shelf{cautions: map[string]string{"resource:1": outside, "resource:2": outside, "resource:3": "it may hold passwords"}}
+	s := &shelf{looks: map[string]doc.Look{
+		"resource:1": {"/etc/a", outside}, "resource:2": {"/etc/a", outside}, "resource:3": {"/w/.env", "it may hold passwords"}, "resource:4": {Path: "/w/b"},
+	}}
 	tests := []struct {
 		keys    []string
 		title   string
+		files   []tools.Location
 		caution string
 	}{
-		{[]string{"document:1"}, "Reading document:1", ""},
-		{[]string{"document:1", " `resource:1`\n"}, "Reading document:1, resource:1", outside},
-		{[]string{"resource:1", "resource:2", "resource:3"}, "Reading resource:1, resource:2, resource:3", outside + "; it may hold passwords"},
-		{[]string{"a\nb\x1b\u202e"}, `Reading a\nb\x1b\u202e`, ""},
-		{[]string{strings.Repeat("x", 200), "y"}, "Reading " + strings.Repeat("x", 189) + "...", ""},
+		{[]string{"document:1"}, "Reading document:1", nil, ""},
+		{[]string{"document:1", " `resource:1`\n"}, "Reading document:1, resource:1", []tools.Location{{Path: "/etc/a"}}, outside},
+		{
+			[]string{"resource:1", "resource:2", "resource:3", "resource:4"}, "Reading resource:1, resource:2, resource:3, resource:4",
+			[]tools.Location{{Path: "/etc/a"}, {Path: "/w/.env"}, {Path: "/w/b"}}, outside + "; it may hold passwords",
+		},
+		{[]string{"a\nb\x1b\u202e"}, `Reading a\nb\x1b\u202e`, nil, ""},
+		{[]string{strings.Repeat("x", 200), "y"}, "Reading " + strings.Repeat("x", 189) + "...", nil, ""},
 	}
 	for _, tt := range tests {
 		got, err := doc.NewReadContext(s, wrap).Plan(t.Context(), input(t, tt.keys...))
-		want := tools.Plan{Title: tt.title, Effect: tools.Reads, Caution: tt.caution}
+		want := tools.Plan{Title: tt.title, Effect: tools.Reads, Locations: tt.files, Caution: tt.caution}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("Plan(%q): %v (-want +got):\n%s", tt.keys, err, diff)
 		}
@@ -248,15 +254,15 @@ func TestCancelledBetweenKeys(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.bodies != 1 {
 		t.Errorf("Run = %v after %d bodies, want it cancelled after one", err, s.bodies)
 	}
-	if _, err := doc.NewReadContext(s, wrap).Plan(ctx, input(t, "a")); !errors.Is(err, context.Canceled) || s.cautions != 0 {
-		t.Errorf("Plan = %v after %d cautions, want it cancelled", err, s.cautions)
+	if _, err := doc.NewReadContext(s, wrap).Plan(ctx, input(t, "a")); !errors.Is(err, context.Canceled) || s.looks != 0 {
+		t.Errorf("Plan = %v after %d looks, want it cancelled", err, s.looks)
 	}
 }
 
 // A stopping source cancels while it gives its first body.
 type stopping struct {
-	cancel           func()
-	bodies, cautions int
+	cancel        func()
+	bodies, looks int
 }
 
 func (s *stopping) Body(context.Context, string) (doc.Body, error) {
@@ -265,9 +271,9 @@ func (s *stopping) Body(context.Context, string) (doc.Body, error) {
 	return doc.Body{Text: "x"}, nil
 }
 
-func (s *stopping) Caution(context.Context, string) string {
-	s.cautions++
-	return ""
+func (s *stopping) Look(context.Context, string) doc.Look {
+	s.looks++
+	return doc.Look{}
 }
 
 // Whatever the bodies are, the result is valid text with an entry for each key, and

@@ -110,6 +110,7 @@ func Open(o Options) (*App, error) {
 		Threads:   a.threads,
 		Settings:  &settings{a},
 		Documents: a.places,
+		Outside:   local.ReadFile,
 		Prompts:   a.prompts,
 		Tools:     a.tools,
 		Approve: approve.Options{
