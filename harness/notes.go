@@ -13,6 +13,9 @@ import (
 func (t *turn) notes(conv *thread.Conversation) []prompt.Note {
 	var out []prompt.Note
 	for _, s := range t.named {
+		if t.shape == prompt.Stateless {
+			s.Where = "" // R-HARN-21
+		}
 		out = append(out, prompt.SkillNote(s))
 	}
 	if t.choice.Voice == VoiceOn {

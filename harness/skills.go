@@ -32,7 +32,7 @@ func sorted(all []prompt.Skill) []prompt.Skill {
 // Skill implements [skill.Source].
 func (s skillSource) Skill(name string) (string, bool) {
 	found, ok := skillOf(s.skills, name)
-	return found.Instruction, ok
+	return found.Full(), ok
 }
 
 // File implements [skill.Source].

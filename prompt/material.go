@@ -52,8 +52,12 @@ type Skill struct {
 	Name        string // 1 to 64 of a–z, 0–9 and single hyphens between them
 	Description string // when to use it
 	Instruction string
-	Contract    bool // it settles the form of an output, so models without tools get all of it (R-PROMPT-42)
+	Where       string // says where its other files are, to a model that can read them; "" without any
+	Contract    bool   // it settles the form of an output, so models without tools get all of it (R-PROMPT-42)
 }
+
+// Full returns the instruction with where the files are that it may speak of.
+func (s Skill) Full() string { return paragraphs(s.Instruction, s.Where) }
 
 // Integrations is what the user has connected (R-PROMPT-27). The zero value is
 // ready.

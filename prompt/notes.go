@@ -20,9 +20,9 @@ func noteKinds() []NoteKind {
 }
 
 // SkillNote is the instruction of a skill that the user's message names
-// (R-PROMPT-32).
+// (R-PROMPT-32). For a model that reads no files, s says nothing of where they are.
 func SkillNote(s Skill) Note {
-	return Note{SkillKind, noteSkillWords.fill("name", shown(s.Name), "instruction", s.fenced())}
+	return Note{SkillKind, noteSkillWords.fill("name", shown(s.Name), "instruction", paragraphs(s.fenced(), s.Where))}
 }
 
 // VoiceNote tells that the answer is read aloud (R-PROMPT-34).

@@ -22,6 +22,10 @@ func TestSkillNote(t *testing.T) {
 			t.Errorf("%s: note (-want +got):\n%s", tt.name, cmp.Diff(want, got))
 		}
 	}
+	got := prompt.SkillNote(prompt.Skill{Name: "poem", Instruction: "Do.", Where: "(In `poems`.)"}).Text
+	if want := intro + "<skill name=\"poem\">\nDo.\n</skill>\n\n(In `poems`.)"; got != want {
+		t.Errorf("note of a skill with files (-want +got):\n%s", cmp.Diff(want, got))
+	}
 }
 
 // TestVoiceNote is R-PROMPT-34.

@@ -132,6 +132,6 @@ func (c candidate) reading(d *document, root Root) reading {
 		}
 	}
 	s := Skill{Skill: d.skill, Scope: cmp.Or(root.Scope, User), Path: c.path, Enabled: d.enabled}
-	s.Instruction = render(d.skill, s.Scope, folder)
+	s.Instruction, s.Where = render(d.skill, s.Scope), where(folder)
 	return reading{s, true, d.remarks}
 }

@@ -250,14 +250,17 @@ func TestFindInstruction(t *testing.T) {
 	for _, s := range found {
 		got[s.Name] = s
 	}
-	tests := []struct{ name, want string }{
-		{"mine", "Do {{x}}.\n\n(This skill stands in the folder `" + filepath.ToSlash(filepath.Join(home, ".agents/skills/mine")) + "`; paths in it start there.)"},
-		{"single", "Do single as home does."},
-		{"sent", "Do {{x}}."},
+	folder := func(path string) string {
+		return "(This skill stands in the folder `" + path + "`; paths in it start there.)"
+	}
+	tests := []struct{ name, want, where string }{
+		{"mine", "Do {{x}}.", folder(filepath.ToSlash(filepath.Join(home, ".agents/skills/mine")))},
+		{"single", "Do single as home does.", ""},
+		{"sent", "Do {{x}}.", ""},
 	}
 	for _, tt := range tests {
-		if got := got[tt.name].Instruction; got != tt.want {
-			t.Errorf("instruction of %s = %q, want %q", tt.name, got, tt.want)
+		if got := got[tt.name]; got.Instruction != tt.want || got.Where != tt.where {
+			t.Errorf("instruction of %s = %q and %q, want %q and %q", tt.name, got.Instruction, got.Where, tt.want, tt.where)
 		}
 	}
 	if got := got["sent"].Description; got != "Sent by it." {
@@ -265,17 +268,18 @@ func TestFindInstruction(t *testing.T) {
 	}
 
 	theirs := got["theirs"].Instruction
-	head, element, ok := strings.Cut(theirs, "\n\n<skill name=\"theirs\" from=\"workspace\">\n")
-	if !ok || !strings.Contains(head, "The skill `theirs` stands in the workspace.") {
+	head, element, ok := strings.Cut(theirs, "\n\n<skill name=\"theirs\">\n")
+	if !ok || !strings.Contains(head, "The skill `theirs` comes with the files that this conversation is about.") {
 		t.Errorf("instruction of theirs = %q, want a sentence on where it is from and an element", theirs)
 	}
 	if !strings.HasPrefix(element, "Do {{x}}.") || strings.Count(element, "</skill>") != 1 || !strings.HasSuffix(element, "\n</skill>") {
 		t.Errorf("element of theirs = %q, want the text as it is and one closing tag at the end", element)
 	}
-	for _, want := range []string{"<U+200B>", "`.agents/skills/theirs`"} {
-		if !strings.Contains(element, want) {
-			t.Errorf("element of theirs = %q, want %s in it", element, want)
-		}
+	if !strings.Contains(element, "<U+200B>") {
+		t.Errorf("element of theirs = %q, want the hidden character in it written out", element)
+	}
+	if got, want := got["theirs"].Where, folder(".agents/skills/theirs"); got != want {
+		t.Errorf("theirs is %q, want %q", got, want)
 	}
 	if flat := got["flat"]; !strings.HasSuffix(flat.Instruction, "\nDo flat as workspace does.\n</skill>") || flat.Folder != "" {
 		t.Errorf("flat = %+v, want it in an element and without a folder", flat)

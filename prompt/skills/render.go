@@ -24,18 +24,22 @@ func sentence(name string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(strings.TrimSpace(string(text)))
 }
 
-// render returns the instruction as the model reads it. folder is the folder of the
-// skill as the model is told it, "" for a skill without.
-func render(s prompt.Skill, scope Scope, folder string) string {
-	text := s.Instruction
-	if folder != "" {
-		text += "\n\n" + sentence("folder", "folder", shown(folder))
-	}
+// render returns the instruction as the model reads it. A model without tools may
+// read it too, so it says nothing of folders (R-HARN-21).
+func render(s prompt.Skill, scope Scope) string {
 	if scope != Project {
-		return text
+		return s.Instruction
 	}
-	return sentence("workspace", "name", s.Name) + "\n\n" +
-		prompt.Wrap("skill", text, "name", s.Name, "from", string(scope))
+	return sentence("workspace", "name", s.Name) + "\n\n" + prompt.Wrap("skill", s.Instruction, "name", s.Name)
+}
+
+// where returns the sentence on the folder of a skill as the model is told it, ""
+// for a skill without one.
+func where(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return sentence("folder", "folder", shown(folder))
 }
 
 // shown returns a path as it can stand in a sentence between back quotes.
