@@ -37,6 +37,7 @@ func TestFailureCodes(t *testing.T) {
 		{"closed", harness.ErrClosed, false, -32002, SessionNotFound},
 		{"no such session", harness.ErrNotFound, false, -32002, SessionNotFound},
 		{"ours", &Error{Code: FeatureNotAvailable, Message: "No."}, false, -32603, FeatureNotAvailable},
+		{"a configuration", &Error{Code: ConfigInvalid, Message: "flag --mode: no such mode"}, false, -32603, ConfigInvalid},
 		{"attachment", &Error{Code: InvalidAttachment, Message: "No."}, false, -32602, InvalidAttachment},
 		{"no key", &model.Error{Kind: model.Auth}, false, -32603, ProviderError},
 		{"no key for the model that was chosen", &model.Error{Kind: model.Auth}, true, -32000, AuthRequired},
