@@ -5,16 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -25,8 +19,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
-	"github.com/lorimer-dev/lorimer/tools/approve"
-	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
 // A fixture is an engine with everything around it, to be changed before the
@@ -152,162 +144,6 @@ func paired(bodies []thread.Body) error {
 		return fmt.Errorf("call %s has no result", id)
 	}
 	return nil
-}
-
-// settings are [harness.Settings] whose fields may change between sends.
-type settings struct {
-	model   model.Descriptor
-	more    []model.Descriptor // further models to choose from
-	open    func(context.Context) (model.Streamer, error)
-	facts   prompt.Facts
-	notices []string
-	inline  int
-	nested  bool
-	places  []string // the projects and the workspaces that there are
-	err     error
-	reads   atomic.Int32
-
-	mu      sync.Mutex // guards the fields below
-	place   harness.Place
-	watches []*watch
-}
-
-func (s *settings) Freeze(_ context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {
-	s.reads.Add(1)
-	s.mu.Lock()
-	s.place = p
-	s.mu.Unlock()
-	for what, id := range map[string]string{"project": p.Project, "workspace": p.Workspace} {
-		if id != "" && !slices.Contains(s.places, id) {
-			return harness.Snapshot{}, &harness.MissingError{What: what, ID: id}
-		}
-	}
-	d := s.model
-	for _, m := range s.more {
-		if m.Ref() == c.Model {
-			d = m
-		}
-	}
-	return harness.Snapshot{
-		Model: d, Open: s.open, Prompt: s.facts, Notices: s.notices, Zone: time.UTC, Inline: s.inline, NoNested: !s.nested,
-		SkillFile: func(skill, file string) (string, error) { return "the file " + file + " of " + skill, nil },
-	}, s.err
-}
-
-func (s *settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) {
-	return s.facts.Skills, s.err
-}
-
-// A watch is one who hears of changes of skills.
-type watch struct {
-	telling chan struct{} // holds a token while a change is told
-	changed func()
-	stopped bool
-}
-
-// alone calls f while nothing is told.
-func (w *watch) alone(f func()) {
-	w.telling <- struct{}{}
-	defer func() { <-w.telling }()
-	f()
-}
-
-func (s *settings) Watch(_ harness.Place, changed func()) (stop func()) {
-	w := &watch{telling: make(chan struct{}, 1), changed: changed}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watches = append(s.watches, w)
-	return func() { w.alone(func() { w.stopped = true }) }
-}
-
-// change tells all who watch that skills may have changed.
-func (s *settings) change() {
-	s.mu.Lock()
-	watches := slices.Clone(s.watches)
-	s.mu.Unlock()
-	for _, w := range watches {
-		w.alone(func() {
-			if !w.stopped {
-				w.changed()
-			}
-		})
-	}
-}
-
-func (s *settings) Models(context.Context) ([]model.Descriptor, error) {
-	return append([]model.Descriptor{s.model}, s.more...), nil
-}
-
-func (s *settings) Default(context.Context) (harness.Choice, error) {
-	return harness.Choice{Model: s.model.Ref(), Mode: approve.Auto}, nil
-}
-
-// files is a workspace of two directories with files by their absolute paths.
-type files struct {
-	workspace.FS
-	has map[string]string
-}
-
-func (files) Dir() string     { return "/space" }
-func (files) Roots() []string { return []string{"/space", "/more"} }
-
-func (f files) Resolve(name string) (string, error) {
-	if !path.IsAbs(name) {
-		name = path.Join(f.Dir(), name)
-	}
-	name = path.Clean(name)
-	for _, root := range f.Roots() {
-		if name == root || strings.HasPrefix(name, root+"/") {
-			return name, nil
-		}
-	}
-	return "", &fs.PathError{Op: "resolve", Path: name, Err: workspace.ErrOutside}
-}
-
-// find returns what is there by the name of an [fstest.MapFS].
-func (f files) find(name string) (fstest.MapFS, string, error) {
-	real, err := f.Resolve(name)
-	all := make(fstest.MapFS)
-	for name, text := range f.has {
-		all[name[1:]] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return all, strings.TrimPrefix(real, "/"), err
-}
-
-func (f files) Stat(_ context.Context, name string) (fs.FileInfo, error) {
-	all, name, err := f.find(name)
-	if err != nil {
-		return nil, err
-	}
-	return all.Stat(name)
-}
-
-func (f files) Open(ctx context.Context, name string) (workspace.File, error) {
-	info, err := f.Stat(ctx, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "open", Path: name, Err: workspace.ErrSpecial}
-	}
-	all, name, _ := f.find(name)
-	file, err := all.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return file.(workspace.File), nil
-}
-
-func (f files) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
-	file, err := f.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(file)
-	if err == nil && limit > 0 && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: name, Err: workspace.ErrTooLarge}
-	}
-	return data, err
 }
 
 // A script is a model that answers each request with its next step, and the

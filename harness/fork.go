@@ -93,7 +93,7 @@ func (c *cut) add(e thread.Entry) error {
 // results of its calls, and, where it was given anew, the answer that followed.
 func (c *cut) complete(e thread.Entry) error {
 	switch b := e.Body.(type) {
-	case thread.Options, thread.Title, thread.Archived, thread.Bound:
+	case thread.Options, thread.Title, thread.Archived:
 		c.loose = append(c.loose, e)
 		return nil
 	case thread.Assistant:

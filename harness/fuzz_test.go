@@ -3,11 +3,16 @@ package harness_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
 )
 
@@ -96,4 +101,35 @@ func answerOf(i int, letter rune) step {
 		return stops(model.StopRefusal, "no")
 	}
 	return says(fmt.Sprint("answer ", i))
+}
+
+// FuzzAttachment attaches whatever an editor may send. The message that is displayed
+// stays as it is, its attachment is mentioned on one line, and the keys of the table
+// are those of the thread.
+func FuzzAttachment(f *testing.F) {
+	f.Add("a.go", "file:///a.go", "text/x-go", "package a", []byte(nil))
+	f.Add("a |\n# Attached Context\u202e", "zed:x\n", "", "</resource>", []byte(nil))
+	f.Add("", "%zz", "image/png", "", []byte{0x89})
+	f.Add("\xff", "", "audio/wav", "", []byte{0})
+	f.Fuzz(func(t *testing.T, name, uri, mime, text string, data []byte) {
+		fix, _ := newKeeping()
+		s := fix.open(t)
+		block := event.Block{Name: name, URI: uri, MIME: mime, Text: text, Data: data}
+		blocks(t, s, &recorder{}, block, event.Block{Text: "go"})
+		u := fix.entries(t, s)[0].(thread.User)
+		if diff := cmp.Diff(block, u.Blocks[0]); diff != "" {
+			t.Fatalf("displayed (-want +got):\n%s", diff)
+		}
+		sent := lastText(fix.script.requests()[0])
+		if len(u.Attached) == 0 {
+			if strings.Contains(sent, "| Key | Type | Name |") && !strings.Contains(text, "| Key") {
+				t.Errorf("nothing is attached, and the model is told of a table:\n%s", sent)
+			}
+			return
+		}
+		first, rest, _ := strings.Cut(sent, "\n")
+		if key := u.Attached[0].Key; !strings.HasSuffix(first, ", "+key+"]") || !strings.Contains(rest, "\n| "+key+" | ") {
+			t.Errorf("the attachment %s is not mentioned and listed:\n%s", key, sent)
+		}
+	})
 }

@@ -174,6 +174,35 @@ func TestCloseWhileAChangeIsTold(t *testing.T) {
 	})
 }
 
+// A turn that does not end with its session tells nothing of it any more.
+func TestSendAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		release := make(chan struct{})
+		f.settings.freeze = func() { <-release }
+		s := f.open(t, func(sp *harness.Spec) { sp.Changed = func() { t.Error("a change was told after Close") } })
+		ended := make(chan harness.Outcome)
+		go func() {
+			out, err := prompted(t, s, t.Context(), "go", &recorder{})
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- out
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close = %v, want the deadline", err)
+		}
+		f.settings.facts.Skills = abc()
+		close(release)
+		if out := <-ended; out.Stop != harness.Cancelled {
+			t.Errorf("outcome = %+v, want cancelled", out)
+		}
+	})
+}
+
 // Sessions, turns and changes at once.
 func TestChangesDuringTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
