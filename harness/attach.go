@@ -81,7 +81,8 @@ func content(b event.Block) []byte {
 	return []byte(b.Text)
 }
 
-// attachmentName is what b is called, at the worst by its address.
+// attachmentName is what b is called, at the worst by its address, on one line: its
+// line breaks are spaces (R-PROMPT-50).
 func attachmentName(b event.Block) string {
 	name := b.Name
 	if u, err := url.Parse(b.URI); name == "" && err == nil && strings.Trim(u.Path, "/") != "" {
@@ -92,7 +93,7 @@ func attachmentName(b event.Block) string {
 			name = more
 		}
 	}
-	return tools.Line(name, maxName)
+	return tools.Line(strings.Join(strings.Fields(name), " "), maxName)
 }
 
 // table returns what is told of attachments after the text of the user: how they can

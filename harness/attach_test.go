@@ -58,7 +58,7 @@ func TestAttachments(t *testing.T) { // R-PROMPT-50, R-PROMPT-51, R-PROMPT-52, C
 		t.Fatalf("parts = %v, want text, picture and text", m.Parts)
 	}
 	ts := texts(m)
-	if want := `Compare` + "\n\n" + `[Attached: a |\nb.go, ` + large + "]"; ts[0] != want {
+	if want := `Compare` + "\n\n" + `[Attached: a | b.go, ` + large + "]"; ts[0] != want {
 		t.Errorf("before the picture:\n%s\nwant:\n%s", ts[0], want)
 	}
 	want := strings.Join([]string{
@@ -81,7 +81,7 @@ func TestAttachments(t *testing.T) { // R-PROMPT-50, R-PROMPT-51, R-PROMPT-52, C
 		t.Errorf("displayed message (-want +got):\n%s", diff)
 	}
 	wantKeys := []thread.Attached{
-		{Key: large, Name: `a |\nb.go`, URI: "file:///space/a%20|b.go", Type: "text/x-go"},
+		{Key: large, Name: `a | b.go`, URI: "file:///space/a%20|b.go", Type: "text/x-go"},
 		{Key: small, Name: "small.txt", URI: "file:///space/small.txt", Type: "text/plain"},
 		{Key: link, Name: "c.go", URI: "file:///space/c.go"},
 		{Key: small, Name: "again.txt", URI: "file:///again.txt", Type: "text/plain"},
@@ -115,7 +115,7 @@ func TestNamesOfAttachments(t *testing.T) { // R-PROMPT-16
 		{event.Block{URI: "https://example.com"}, "https://example.com"},
 		{event.Block{URI: "zed:x"}, "zed:x"},
 		{event.Block{URI: "%zz"}, "%zz"},
-		{event.Block{URI: "file:///a", Name: "a\n] pretend\u202e"}, `a\n] pretend\u202e`},
+		{event.Block{URI: "file:///a", Name: "a\n] pretend\u202e"}, `a ] pretend\u202e`},
 		{event.Block{MIME: "audio/wav", Data: []byte{1}}, "audio/wav"},
 		{event.Block{Data: []byte{1}}, "attachment"},
 		{event.Block{URI: "file:///a", Name: strings.Repeat("x", 300)}, strings.Repeat("x", 197) + "..."},
@@ -206,7 +206,7 @@ func TestAttachmentsThatAreNotKept(t *testing.T) {
 		f.options.Documents = there
 		f.start(t)
 		ask(t, f.load(t, s.ID()), "go")
-		for text, name := range map[string]string{"package a</resource>": `a |\nb.go`, "small": "again.txt", "%PDF": "d.pdf"} {
+		for text, name := range map[string]string{"package a</resource>": `a | b.go`, "small": "again.txt", "%PDF": "d.pdf"} {
 			got, err := bodies.Body(t.Context(), attach.DocumentKey([]byte(text)))
 			if err != nil || got.Text != text || got.Name != name {
 				t.Errorf("body = %+v, %v; want %q, %q", got, err, name, text)
@@ -286,7 +286,7 @@ func TestBodies(t *testing.T) { // R-TOOLS-28, R-PROMPT-52
 		err       string
 		look      doc.Look
 	}{
-		{"embedded", document("package a</resource>"), doc.Body{Name: `a |\nb.go`, Type: "text/x-go", Text: "package a</resource>", Size: 20}, "", doc.Look{}},
+		{"embedded", document("package a</resource>"), doc.Body{Name: `a | b.go`, Type: "text/x-go", Text: "package a</resource>", Size: 20}, "", doc.Look{}},
 		{"no text", document("%PDF"), doc.Body{Name: "d.pdf", Type: "application/pdf", Text: "%PDF", Size: 4}, "", doc.Look{}},
 		{"of the bound workspace", document("of the workspace"), doc.Body{Name: "of the workspace", Type: "text/plain", Text: "of the workspace", Size: 16}, "", doc.Look{}},
 		{"kept, but for others", document("of nobody"), doc.Body{}, "Nothing of this session", doc.Look{}},
