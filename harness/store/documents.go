@@ -77,7 +77,7 @@ func (s *Store) claim() (files.Dir, error) {
 		err = checkPrivate(s.files)
 	}
 	if err == nil {
-		err = dir.Claim(s.d.name())
+		err = dir.Claim(s.d.name(s.files))
 	}
 	if err != nil {
 		return "", unkept(dir, err)

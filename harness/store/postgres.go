@@ -28,6 +28,7 @@ const (
 // postgres is the dialect of PostgreSQL.
 type postgres struct {
 	where   string   // host, port and database
+	tables  string   // what settles which tables of it are ours
 	scripts []string // the migrations
 }
 
@@ -56,8 +57,9 @@ func dialPostgres(url string) (*sql.DB, *postgres, error) {
 	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
 	d := &postgres{
-		"postgres://" + net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database,
-		names,
+		where:   "postgres://" + net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database,
+		tables:  fmt.Sprintf("user %s, search_path %s", config.User, config.RuntimeParams["search_path"]),
+		scripts: names,
 	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(maxConns)
@@ -120,7 +122,7 @@ func (*postgres) begin() string { return "BEGIN ISOLATION LEVEL READ COMMITTED" 
 
 func (*postgres) here() error { return nil }
 
-func (d *postgres) name() string { return d.where }
+func (d *postgres) name(string) string { return d.where + " " + d.tables }
 
 func (*postgres) beside() string { return "" }
 

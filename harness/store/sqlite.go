@@ -230,8 +230,19 @@ func (*sqlite) begin() string        { return "BEGIN IMMEDIATE" }
 func (*sqlite) lock(string) string   { return "" } // whoever writes is alone
 func (*sqlite) freeze(string) string { return "" }
 func (*sqlite) time() string         { return "" }
-func (d *sqlite) name() string       { return filepath.Base(d.path) } // it may be moved with its contents
 func (d *sqlite) beside() string     { return filepath.Dir(d.path) }
+
+// name is the path of the file, as seen from dir where it lies there: both may be
+// moved together.
+func (d *sqlite) name(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil { // as that of the file is
+		dir = real
+	}
+	if rel, err := filepath.Rel(dir, d.path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return d.path
+}
 
 // page leaves it to the reader to stop, which costs nothing here.
 func (*sqlite) page(id string, after, last int64) (string, []any) {

@@ -68,8 +68,10 @@ type dialect interface {
 	document(words []string) string // the value of words.text
 	time() string                   // a query for the time of locks in microseconds; "" takes the program's
 	explain(err error) error        // an error of the database, or of its files, for the user
-	name() string                   // of the database, the same whenever it is opened
 	beside() string                 // the directory of its file; "" is none
+	// name is of the database, the same whenever it is opened, and of no other that
+	// keeps contents below dir. That of a file is its path, from dir or from the root.
+	name(dir string) string
 	// here fails when the database is no longer where it was opened, so that what
 	// is written now would be lost.
 	here() error

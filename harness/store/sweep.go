@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
@@ -69,6 +73,19 @@ func (s *Store) takeBack(ctx context.Context, dir files.Dir, hash string) {
 	})
 }
 
+// gone reports whether the database of a name was a file that is not there any more:
+// it was moved, or deleted.
+func (s *Store) gone(database string) bool {
+	if isURL(database) {
+		return false
+	}
+	if !filepath.IsAbs(database) {
+		database = filepath.Join(s.files, database)
+	}
+	_, err := os.Stat(database)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // remove removes the files that choose returns, while nobody can keep their contents.
 // If the change is undone then, the rows are those of contents that nothing refers to.
 // Another database may need the files, and then they stay.
@@ -86,7 +103,7 @@ func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hash
 		if err != nil {
 			return err
 		}
-		alone, err := dir.Alone(t.d.name())
+		alone, err := dir.Alone(t.d.name(s.files), s.gone)
 		if err != nil || !alone {
 			return err
 		}

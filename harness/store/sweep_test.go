@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
+	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -146,25 +148,89 @@ func TestANewContentIsNotSwept(t *testing.T) {
 	})
 }
 
+// sweep has s drop what nothing refers to, however new it is.
+func sweep(t *testing.T, s *store.Store, where string) {
+	t.Helper()
+	alter(t, where, "UPDATE documents SET kept = 0")
+	if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A directory that another database keeps contents in as well loses none.
 func TestDatabasesMayShareADirectory(t *testing.T) {
 	dir := private(t)
-	where, other := file(t), filepath.Join(t.TempDir(), "other.db")
-	one, two := openWith(t, where, store.Options{Files: dir}), openWith(t, other, store.Options{Files: dir})
-	d := keep(t, one, "common")
-	if _, err := two.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
-		t.Errorf("what the other has kept: error = %v, want ErrNone", err)
+	tests := []struct {
+		name  string
+		where func(t *testing.T) (string, string)
+	}{
+		{"two files", func(t *testing.T) (string, string) { return file(t), filepath.Join(t.TempDir(), "other.db") }},
+		{"two of one name", func(t *testing.T) (string, string) { return file(t), file(t) }},
+		{"one of them beside the contents", func(t *testing.T) (string, string) { return filepath.Join(dir, "lorimer.db"), file(t) }},
+		{"two schemas of one database", func(t *testing.T) (string, string) {
+			server := storetest.Postgres(t)
+			return schema(t, server), schema(t, server)
+		}},
 	}
-	keep(t, two, "common")
-	alter(t, where, "UPDATE documents SET kept = 0")
-	if err := errors.Join(one.Create(t.Context(), "a", thread.Created{}), one.Delete(t.Context(), "a")); err != nil {
-		t.Fatal(err)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			where, other := tt.where(t)
+			one, two := openWith(t, where, store.Options{Files: dir}), openWith(t, other, store.Options{Files: dir})
+			d := keep(t, one, "common")
+			if _, err := two.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+				t.Errorf("what the other has kept: error = %v, want ErrNone", err)
+			}
+			keep(t, two, "common")
+			sweep(t, one, where)
+			if _, err := one.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
+				t.Errorf("what nothing refers to: error = %v, want ErrNone", err)
+			}
+			if content, err := two.Content(t.Context(), d.Key); err != nil || string(content) != "common" {
+				t.Errorf("what the other has: Content = %q (%v)", content, err)
+			}
+		})
 	}
-	if _, err := one.Content(t.Context(), d.Key); !errors.Is(err, place.ErrNone) {
-		t.Errorf("what nothing refers to: error = %v, want ErrNone", err)
-	}
-	if content, err := two.Content(t.Context(), d.Key); err != nil || string(content) != "common" {
-		t.Errorf("what the other has: Content = %q (%v)", content, err)
+}
+
+// A database that was moved, alone or with its contents, is no other than before.
+func TestAMovedDatabase(t *testing.T) {
+	tests := []struct {
+		name  string
+		alone bool // the contents stay where they are
+	}{{"with its contents", false}, {"without them", true}}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := private(t)
+			where := filepath.Join(dir, "lorimer.db")
+			s, err := store.Open(t.Context(), where, store.Options{Files: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := keep(t, s, "x")
+			from, to := dir, private(t)
+			if tt.alone {
+				from, to = where, file(t)
+				err = os.Mkdir(filepath.Dir(to), 0o700)
+			}
+			if err = errors.Join(err, s.Close(), os.Rename(from, to)); err != nil {
+				t.Fatal(err)
+			}
+			if where = to; !tt.alone {
+				dir, where = to, filepath.Join(to, "lorimer.db")
+			}
+			s = openWith(t, where, store.Options{Files: dir})
+			if content, err := s.Content(t.Context(), d.Key); err != nil || string(content) != "x" {
+				t.Errorf("Content = %q (%v)", content, err)
+			}
+			keep(t, s, "more")
+			sweep(t, s, where)
+			if got := stored(t, dir); len(got) != 0 {
+				t.Errorf("there are still %q", got)
+			}
+		})
 	}
 }
 

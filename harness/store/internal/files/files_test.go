@@ -114,22 +114,36 @@ func TestDamageIsNoticed(t *testing.T) {
 
 func TestWhoIsAlone(t *testing.T) {
 	d := dir(t)
-	if _, err := d.Alone("one"); !errors.Is(err, fs.ErrNotExist) {
+	left := "" // the database that is gone
+	gone := func(database string) bool { return database == left }
+	if _, err := d.Alone("one", gone); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where nobody is: error = %v, want ErrNotExist", err)
 	}
+	const odd = "two/../\n"
 	steps := []struct {
-		claim    string
-		one, two bool // who is alone then
-	}{{"one", true, false}, {"one", true, false}, {"two/../\n", false, false}}
+		claim, left string
+		one, two    bool // who is alone then
+	}{
+		{"one", "", true, false}, {"one", "", true, false}, {"one", "one", true, false},
+		{odd, "", false, false}, {odd, odd, true, false}, {odd, "one", false, true},
+	}
 	for _, s := range steps {
 		if err := d.Claim(s.claim); err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]bool{"one": s.one, "two/../\n": s.two} {
-			if got, err := d.Alone(name); err != nil || got != want {
-				t.Errorf("after the claim of %q: Alone(%q) = %v (%v), want %v", s.claim, name, got, err, want)
+		left = s.left
+		for name, want := range map[string]bool{"one": s.one, odd: s.two} {
+			if got, err := d.Alone(name, gone); err != nil || got != want {
+				t.Errorf("after the claim of %q, without %q: Alone(%q) = %v (%v), want %v", s.claim, left, name, got, err, want)
 			}
 		}
+	}
+	claim := filepath.Join(string(d), "databases", files.Hash([]byte(odd)))
+	if err := os.WriteFile(claim, nil, 0o600); err != nil { // cut off while it was written
+		t.Fatal(err)
+	}
+	if got, err := d.Alone("one", func(string) bool { return true }); err != nil || got {
+		t.Errorf("beside a claim of nobody knows whom: Alone = %v (%v), want false", got, err)
 	}
 }
 
