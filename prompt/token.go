@@ -1,9 +1,6 @@
 package prompt
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Tokens returns the names in the slash tokens of a message, in the order in which
 // they first occur, each once: a slash, then letters and digits of ASCII,
@@ -11,9 +8,11 @@ import (
 // (R-PROMPT-44).
 func Tokens(text string) []string {
 	var names []string
+	seen := make(map[string]bool) // a pasted list of routes may have very many
 	for word := range strings.FieldsSeq(text) {
 		name, slashed := strings.CutPrefix(word, "/")
-		if slashed && isSlug(name) && !slices.Contains(names, name) {
+		if slashed && isSlug(name) && !seen[name] {
+			seen[name] = true
 			names = append(names, name)
 		}
 	}

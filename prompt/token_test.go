@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,24 @@ func TestTokens(t *testing.T) {
 		if got := prompt.Tokens(text); !slices.Equal(got, want) {
 			t.Errorf("Tokens(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// BenchmarkTokens is a pasted list of routes, each of which is a token. Twice as many
+// are to take twice as long.
+func BenchmarkTokens(b *testing.B) {
+	for _, n := range []int{10_000, 20_000} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "/route-%d\n", i)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if got := len(prompt.Tokens(text.String())); got != n {
+					b.Fatalf("%d tokens, want %d", got, n)
+				}
+			}
+		})
 	}
 }
 
