@@ -78,9 +78,10 @@ var (
 	errCrowded = fmt.Errorf("holds more than %d entries and is not read; keep skills in a folder of their own", maxEntries)
 )
 
-// readDir returns the entries of a directory in the order of their names.
+// readDir returns the entries of a directory in the order of their names. What is a
+// named pipe instead fails, and is not waited for.
 func readDir(dir string) ([]fs.DirEntry, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -30,3 +30,20 @@ func TestPipe(t *testing.T) {
 		t.Errorf("read of a pipe = %q, want an error", data)
 	}
 }
+
+// A named pipe in the place of a folder of skills keeps nobody waiting: whoever made
+// a workspace could otherwise keep its sessions from opening.
+func TestPipeForFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".agents", "skills")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Skipf("pipes cannot be made here: %v", err)
+	}
+	_, problems := new(Library).Find(Places{Workspace: dir})
+	if want := "is no folder; put a folder in its place"; len(problems) != 1 || problems[0].Text != want {
+		t.Errorf("problems = %q, want %q", problems, want)
+	}
+}
