@@ -144,6 +144,29 @@ func phases() []phase {
 			},
 		},
 		{
+			name: "while a form is open",
+			script: `{"match": {"contains": "ask"}, "tools": [{"name": "ask_user", "args": {"questions": [{"question": "Which?", "options": ["a", "b"]}]}},` +
+				`{"name": "bash", "args": {"command": "touch second"}}]}` + "\n",
+			caps: elicits(),
+			begin: func(e *editor, s string) int {
+				e.on("elicitation/create", func(json.RawMessage) (any, *rpcError) { return nil, nil })
+				id := e.send("session/prompt", say(s, "ask"))
+				e.form()
+				return id
+			},
+			after: func(e *editor, s string) {
+				e.write(object{"jsonrpc": "2.0", "id": e.form().ID, // late, and must not count
+					"result": object{"action": "accept", "content": object{"q1": "a"}}})
+				e.sync()
+				e.absent("second")
+				e.failed(s, 2)
+				e.prompt(s, "what did I say?")
+				if got := answersLines(e, s); got != nil {
+					e.t.Errorf("answers told after the cancel = %q, want none", got)
+				}
+			},
+		},
+		{
 			name:   "while a repeat is waited for",
 			script: `{"error": {"status": 503, "retry_after": 55}}` + "\n",
 			caps:   object{"session": object{"notices": object{}}},

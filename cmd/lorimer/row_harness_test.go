@@ -288,8 +288,8 @@ func (e *editor) choose(session, option, value string) {
 
 // Row 35 (R-HARN-03), as far as its inputs exist: the permission mode, the date,
 // the title of the client, the environment and the tools themselves are no
-// reason to rebuild. Slash tokens, voice and MCP servers are not part of the
-// program.
+// reason to rebuild. MCP servers are not part of the program; of what goes with a
+// single send TestRow035NotesAreNoInput tells.
 func TestRow035SignatureExclusions(t *testing.T) {
 	t.Parallel()
 	t.Run("permission mode", func(t *testing.T) {
