@@ -116,11 +116,10 @@ func skillContracts(c Context) string {
 	return strings.Join(bodies, "\n\n")
 }
 
-// fenced returns the instruction in an element that names the skill. One that ends
-// with such an element, which says more of where it comes from, is left as it is.
+// fenced returns the instruction in an element that names the skill.
 func (s Skill) fenced() string {
-	if own := strings.TrimSpace(s.Instruction); strings.HasSuffix(own, "</skill>") {
-		return Reveal(own)
+	if s.Fenced {
+		return s.Instruction
 	}
 	return Wrap("skill", s.Instruction, "name", s.Name)
 }

@@ -52,6 +52,7 @@ type Skill struct {
 	Name        string // 1 to 64 of a–z, 0–9 and single hyphens between them
 	Description string // when to use it
 	Instruction string
+	Fenced      bool   // Instruction stands in an element already, behind a sentence on whose it is
 	Where       string // says where its other files are, to a model that can read them; "" without any
 	Contract    bool   // it settles the form of an output, so models without tools get all of it (R-PROMPT-42)
 }

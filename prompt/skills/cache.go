@@ -132,6 +132,9 @@ func (c candidate) reading(d *document, root Root) reading {
 		}
 	}
 	s := Skill{Skill: d.skill, Scope: cmp.Or(root.Scope, User), Path: c.path, Enabled: d.enabled}
-	s.Instruction, s.Where = render(d.skill, s.Scope), where(folder)
+	s.Where = where(folder)
+	if s.Scope == Project {
+		s.Instruction, s.Fenced = fence(d.skill), true
+	}
 	return reading{s, true, d.remarks}
 }

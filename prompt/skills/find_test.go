@@ -259,8 +259,8 @@ func TestFindInstruction(t *testing.T) {
 		{"sent", "Do {{x}}.", ""},
 	}
 	for _, tt := range tests {
-		if got := got[tt.name]; got.Instruction != tt.want || got.Where != tt.where {
-			t.Errorf("instruction of %s = %q and %q, want %q and %q", tt.name, got.Instruction, got.Where, tt.want, tt.where)
+		if got := got[tt.name]; got.Instruction != tt.want || got.Where != tt.where || got.Fenced {
+			t.Errorf("instruction of %s = %q and %q, fenced %v, want %q and %q without a fence", tt.name, got.Instruction, got.Where, got.Fenced, tt.want, tt.where)
 		}
 	}
 	if got := got["sent"].Description; got != "Sent by it." {
@@ -272,7 +272,7 @@ func TestFindInstruction(t *testing.T) {
 	if !ok || !strings.Contains(head, "The skill `theirs` comes with the files that this conversation is about.") {
 		t.Errorf("instruction of theirs = %q, want a sentence on where it is from and an element", theirs)
 	}
-	if !strings.HasPrefix(element, "Do {{x}}.") || strings.Count(element, "</skill>") != 1 || !strings.HasSuffix(element, "\n</skill>") {
+	if !got["theirs"].Fenced || !strings.HasPrefix(element, "Do {{x}}.") || strings.Count(element, "</skill>") != 1 || !strings.HasSuffix(element, "\n</skill>") {
 		t.Errorf("element of theirs = %q, want the text as it is and one closing tag at the end", element)
 	}
 	if !strings.Contains(element, "<U+200B>") {

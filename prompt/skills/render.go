@@ -24,12 +24,10 @@ func sentence(name string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(strings.TrimSpace(string(text)))
 }
 
-// render returns the instruction as the model reads it. A model without tools may
-// read it too, so it says nothing of folders (R-HARN-21).
-func render(s prompt.Skill, scope Scope) string {
-	if scope != Project {
-		return s.Instruction
-	}
+// fence returns the instruction of a skill of the workspace in an element, behind a
+// sentence that says whose it is. A model without tools may read it too, so it says
+// nothing of folders (R-HARN-21).
+func fence(s prompt.Skill) string {
 	return sentence("workspace", "name", s.Name) + "\n\n" + prompt.Wrap("skill", s.Instruction, "name", s.Name)
 }
 

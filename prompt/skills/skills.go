@@ -37,9 +37,9 @@ const (
 // A Skill is a skill with where it was found.
 //
 // Its Instruction is ready for the model: hidden characters are revealed, what
-// is above the limit is cut with a mark, and a skill of the workspace stands in an
-// element behind a sentence that says whose it is. Its Description is one line, and
-// so is its Where.
+// is above the limit is cut with a mark, and that of a skill of the workspace stands
+// in an element behind a sentence that says whose it is. Its Description is one
+// line, and so is its Where.
 type Skill struct {
 	prompt.Skill
 	Scope   Scope
