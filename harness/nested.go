@@ -111,7 +111,15 @@ func (n *nest) read(ctx context.Context, name string) ([]byte, error) {
 	if told || len(n.result.Told) >= maxNested || within(n.dir, filepath.Dir(name)) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := n.t.s.spec.FS.Open(ctx, name)
+	fsys := n.t.s.spec.FS
+	real, err := fsys.Resolve(name)
+	if errors.Is(err, workspace.ErrOutside) {
+		return nil, fs.ErrNotExist
+	}
+	if err == nil && workspace.Secret(real) {
+		return nil, instructions.ErrSecret // what read would ask for does not come unasked
+	}
+	f, err := fsys.Open(ctx, name)
 	if errors.Is(err, workspace.ErrOutside) {
 		return nil, fs.ErrNotExist
 	}

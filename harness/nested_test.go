@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,7 @@ func TestNestedInstructionsThatAreNotTold(t *testing.T) {
 		{"the configuration wants none", func(f *fixture, _ *harness.Spec) { f.settings.nested = false }},
 		{"the call is refused", func(_ *fixture, sp *harness.Spec) { sp.Choice = &harness.Choice{Model: "p/m", Mode: approve.Ask} }},
 		{"the directory is gone", func(_ *fixture, sp *harness.Spec) { sp.FS = nowhere{sp.FS.(files)} }},
+		{"it is a link to a file of secrets", func(_ *fixture, sp *harness.Spec) { sp.FS = secretive{sp.FS.(files)} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tool := mutating(visits("look", "/space/a/x.go"))
@@ -160,6 +162,18 @@ func TestNestedInstructionsThatAreNotTold(t *testing.T) {
 type nowhere struct{ files }
 
 func (nowhere) Resolve(string) (string, error) { return "", errDisk }
+
+// secretive is a workspace whose files of instructions are links to a file of
+// secrets.
+type secretive struct{ files }
+
+func (s secretive) Resolve(name string) (string, error) {
+	real, err := s.files.Resolve(name)
+	if path.Base(real) == instructions.Name {
+		return "/space/.env", err
+	}
+	return real, err
+}
 
 // What an answer that was replaced has told is told again, by whoever continues.
 func TestNestedInstructionsAfterARetry(t *testing.T) { // R-HARN-26

@@ -58,6 +58,9 @@ func TestReadOfWhatIsNoFile(t *testing.T) {
 		{"a link to itself", func(t *testing.T, base string) {
 			link(t, "AGENTS.md", filepath.Join(base, "w/AGENTS.md"))
 		}, "", []string{"BASE/w/AGENTS.md is not used: its links lead in a circle; correct them"}},
+		{"a link to a file of secrets", func(t *testing.T, base string) {
+			link(t, ".env", filepath.Join(base, "w/AGENTS.md"))
+		}, "", []string{"BASE/w/AGENTS.md is not used: it is a link to a file that by its name holds passwords or keys; put the text itself there"}},
 		{"imports of links and a pipe", func(t *testing.T, base string) {
 			link(t, "../out.md", filepath.Join(base, "w/link.md"))
 			link(t, "..", filepath.Join(base, "w/up"))

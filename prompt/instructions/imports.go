@@ -45,6 +45,9 @@ func (x *expansion) begin() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if x.secret(real) {
+		return 0, ErrSecret
+	}
 	l, err := x.load(real, x.limit)
 	if err != nil {
 		return 0, err

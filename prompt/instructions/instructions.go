@@ -23,6 +23,10 @@ const Name = "AGENTS.md"
 // NestedBytes is how much is told of a file that [Nested] finds.
 const NestedBytes = 8 << 10
 
+// ErrSecret says of a file of instructions that it leads to one which the model must
+// not be shown unasked. It is for the function given to [Nested] too.
+var ErrSecret = errors.New("it is a link to a file that by its name holds passwords or keys; put the text itself there")
+
 //go:embed cut.md
 var cutMark string
 
@@ -32,7 +36,7 @@ type Limits struct {
 	All  int // bytes of all of them, the nearest first; 0 is 64 KiB
 
 	// Secret reports whether a file by its name holds passwords or keys; such a
-	// file is not imported. nil holds of none.
+	// file is not imported, and no link to it is followed. nil holds of none.
 	Secret func(path string) bool
 }
 
