@@ -36,7 +36,7 @@ func TestSkillNote(t *testing.T) {
 // TestVoiceNote is R-PROMPT-34.
 func TestVoiceNote(t *testing.T) {
 	n := prompt.VoiceNote()
-	for _, want := range []string{"read aloud", "a sentence or two", "Markdown", "lists", "code", "URLs", "about yourself", "cannot be changed", "interrupt"} {
+	for _, want := range []string{"read aloud", "a sentence or two", "Markdown", "lists", "code", "URLs", "about yourself", "cannot be changed", "interrupt", "before the rules on output"} {
 		if !strings.Contains(n.Text, want) {
 			t.Errorf("note lacks %q: %s", want, n.Text)
 		}

@@ -258,7 +258,7 @@ func TestCitations(t *testing.T) {
 		not      string
 	}{
 		{registry, []string{"Example 1", "[1]."}, []string{"[Source N]", "after its period", "【1】", "table column", "footnote", "Sources keep"}, "## Sources"},
-		{linked, []string{"Example 1", "[1](address)"}, []string{"[2](https://example.com/news)", "## Sources", "【1】"}, "[Source N]"},
+		{linked, []string{"Example 1", "[1](address)"}, []string{"[2](https://example.com/news)", "the number that the source was given", "## Sources", "【1】"}, "[Source N]"},
 	} {
 		identity, format := rendered(t, tt.c, prompt.IdentityName), rendered(t, tt.c, "Output format")
 		for _, w := range tt.identity {
@@ -288,7 +288,7 @@ func TestCitations(t *testing.T) {
 func TestLadder(t *testing.T) {
 	text := rendered(t, prompt.Context{}, "Tools")
 	at := 0
-	for _, step := range []string{"text that the user has given", "premise", "asks you to look something up", "does not change",
+	for _, step := range []string{"within a text that the user has given", "premise", "asks you to look something up", "does not change",
 		"the year", "`research` skill", `"` + webNotice + `N"`, "fresh budget", "`research` skill again, once"} {
 		i := strings.Index(text[at:], step)
 		if i < 0 {
