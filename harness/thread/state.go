@@ -42,11 +42,15 @@ func (c *Conversation) Told(path string) bool { return slices.Contains(c.told, p
 // Answers returns what the user has answered to questions of the model before the
 // message that is sent next: all, up to the last 20, and of them those since the
 // message before. Again says that it is the last message, sent again, which comes
-// before its answers.
+// before its answers. Any other message ends a retry without an answer, so that what
+// was answered before that counts.
 func (c *Conversation) Answers(again bool) (all, recent []tools.Answer) {
 	s := &c.state
-	if again && c.user.set {
+	switch {
+	case again && c.user.set:
 		s = &c.user.before
+	case c.user.held != nil:
+		s = &c.user.held.state
 	}
 	return s.answers, s.answers[len(s.answers)-s.recent:]
 }

@@ -119,6 +119,8 @@ func TestAnswers(t *testing.T) { // R-PROMPT-32, R-PROMPT-35
 		{"replaced", append(turn("a"), thread.Retried{User: 1}, calls("b"), asked("b", "b")), []string{"b"}, []string{"b"}, nil},
 		{"replaced with other words", append(turn("a"), anew("Q"), ok), nil, nil, nil},
 		{"not replaced after all", append(turn("a"), anew("Q"), thread.Withdrawn{}), []string{"a"}, []string{"a"}, nil},
+		{"a retry that was cut off", append(turn("a"), thread.Retried{User: 1}), []string{"a"}, []string{"a"}, nil},
+		{"a retry that was cut off in an answer", append(turn("a"), thread.Retried{User: 1}, void(ok)), []string{"a"}, []string{"a"}, nil},
 		{"a result without a call", []thread.Body{user("q"), asked("a", "a")}, nil, nil, nil},
 		{"a call that is still open", []thread.Body{user("q"), calls("a", "b"), asked("b", "b")}, []string{"b"}, []string{"b"}, nil},
 		{"a result that comes twice", []thread.Body{user("q"), calls("a", "b"), asked("b", "b"), asked("b", "b")}, []string{"b"}, []string{"b"}, nil},
