@@ -88,7 +88,8 @@ func (s *Store) gone(database string) bool {
 
 // remove removes the files that choose returns, while nobody can keep their contents.
 // If the change is undone then, the rows are those of contents that nothing refers to.
-// Another database may need the files, and then they stay.
+// Another database may need the files, and then they stay. Where none are kept, rows
+// of a server stay too: another machine has the files, and drops both.
 func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hashes []string, err error)) error {
 	return s.change(ctx, func(t tx) error {
 		if err := t.d.here(); err != nil {
@@ -104,6 +105,9 @@ func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hash
 			return err
 		}
 		alone, err := dir.Alone(t.d.name(s.files), s.gone)
+		if errors.Is(err, fs.ErrNotExist) && t.d.beside() != "" {
+			return nil // somebody has taken all of them away
+		}
 		if err != nil || !alone {
 			return err
 		}

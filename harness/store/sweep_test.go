@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -232,6 +233,26 @@ func TestAMovedDatabase(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where the contents are gone, a database in a file forgets them; those of a server may
+// be on another machine, which forgets them.
+func TestForgettingWhatIsNotHere(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		keep(t, openWith(t, where, store.Options{Files: dir}), "x")
+		if err := os.RemoveAll(filepath.Join(dir, "documents")); err != nil {
+			t.Fatal(err)
+		}
+		sweep(t, openWith(t, where, store.Options{Files: dir}), where)
+		want := 0
+		if strings.HasPrefix(where, "postgres") {
+			want = 1
+		}
+		if r, err := store.Look(t.Context(), where, store.Options{Files: dir}); err != nil || r.Documents != want {
+			t.Errorf("Look = %+v (%v), want %d documents", r, err, want)
+		}
+	})
 }
 
 // Some keep while others forget: whatever has a row has a file.
