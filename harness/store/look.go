@@ -17,15 +17,13 @@ import (
 
 // A Report is what [Look] has found.
 type Report struct {
-	Schema     int      // version of the tables; 0 is none yet
-	Known      int      // version that this program brings them to
-	Threads    int      // how many there are
-	Broken     []string // the ids of those that are damaged, and so in no list
-	Projects   int
-	Workspaces int
-	Documents  int
-	Lost       []string // the keys of documents whose file is missing or has another size; of none where [Options.Files] is not known
-	Damage     string   // the first thing that a check of the file complains of; "" is nothing
+	Schema    int      // version of the tables; 0 is none yet
+	Known     int      // version that this program brings them to
+	Threads   int      // how many there are
+	Broken    []string // the ids of those that are damaged, and so in no list
+	Documents int      // how many there are
+	Lost      []string // the keys of those whose file is missing or has another size; of none where [Options.Files] is not known
+	Damage    string   // the first thing that a check of the file complains of; "" is nothing
 }
 
 // Look looks at the database at where and changes nothing, not in it and not beside
@@ -160,10 +158,10 @@ func look(ctx context.Context, db *sql.DB, d dialect, dir string, r *Report, che
 	if err := check(t); err != nil || r.Schema == 0 || r.Damage != "" {
 		return err
 	}
-	if err := t.lookThreads(ctx, r); err != nil || r.Schema < placesSchema {
+	if err := t.lookThreads(ctx, r); err != nil || r.Schema < documentsSchema {
 		return err
 	}
-	return t.lookPlaces(ctx, dir, r)
+	return t.lookDocuments(ctx, dir, r)
 }
 
 func (t tx) lookThreads(ctx context.Context, r *Report) error {
@@ -181,14 +179,10 @@ func (t tx) lookThreads(ctx context.Context, r *Report) error {
 	})
 }
 
-// placesSchema is the first version of the tables that has places.
-const placesSchema = 2
+// documentsSchema is the first version of the tables that has documents.
+const documentsSchema = 2
 
-func (t tx) lookPlaces(ctx context.Context, dir string, r *Report) error {
-	_, err := t.get(ctx, "SELECT (SELECT count(*) FROM projects), (SELECT count(*) FROM workspaces)", nil, &r.Projects, &r.Workspaces)
-	if err != nil {
-		return err
-	}
+func (t tx) lookDocuments(ctx context.Context, dir string, r *Report) error {
 	return t.all(ctx, "SELECT key, hash, size FROM documents ORDER BY key", nil, func(row scan) error {
 		var key, hash string
 		var size int64

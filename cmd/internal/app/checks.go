@@ -281,7 +281,25 @@ func checkDatabase(ctx context.Context, c *config.Config) []doctor.Finding {
 			Text:  fmt.Sprintf("the session %s in it is damaged; \"lorimer session delete %s\" deletes it, or restore a copy", id, id),
 		})
 	}
-	return found
+	return append(found, checkDocuments(c, r)...)
+}
+
+// checkDocuments tells of contents that cannot be read. Those of a server may be on
+// another machine, where they belong.
+func checkDocuments(c *config.Config, r store.Report) []doctor.Finding {
+	if len(r.Lost) == 0 {
+		return nil
+	}
+	state, help := doctor.Bad, "attach or add again what is missing or damaged, or restore a copy"
+	if config.IsURL(c.DatabaseAt()) {
+		state, help = doctor.Note, "what another machine has added is there"
+	}
+	keys := strings.Join(r.Lost[:min(len(r.Lost), 3)], ", ")
+	if more := len(r.Lost) - 3; more > 0 {
+		keys += fmt.Sprintf(" and %d more", more)
+	}
+	return one(state, "%d of %s cannot be read in %s (%s); %s",
+		len(r.Lost), count(r.Documents, "document"), filepath.Join(c.Paths.State, "documents"), keys, help)
 }
 
 // count returns a number of things in words.
