@@ -101,7 +101,7 @@ func (k kind) String() string {
 
 // A row is the items of one key.
 type row struct {
-	Item // of Name all names
+	Item // of Name all names, as far as they are looked at
 	kind kind
 }
 
@@ -120,7 +120,7 @@ func merge(items []Item) []row {
 			r := &rows[i]
 			r.Type = cmp.Or(r.Type, it.Type)
 			r.Body, r.Size = cmp.Or(r.Body, it.Body), cmp.Or(r.Size, it.Size)
-			if !seen[[2]string{it.Key, it.Name}] {
+			if !seen[[2]string{it.Key, it.Name}] && len(r.Name) < maxRead {
 				r.Name += ", " + it.Name
 			}
 		}

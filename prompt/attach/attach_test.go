@@ -107,6 +107,24 @@ func TestNamesStayInTheirCell(t *testing.T) { // R-PROMPT-50
 	}
 }
 
+// BenchmarkNames is one content under many names, of which few are shown. Twice as
+// many are to take twice as long.
+func BenchmarkNames(b *testing.B) {
+	for _, n := range []int{10_000, 20_000} {
+		items := make([]attach.Item, n)
+		for i := range items {
+			items[i] = attach.Item{Key: "document:1", Name: fmt.Sprintf("copy number %d.txt", i), Body: "x"}
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if len(attach.Table(items, 0)) > 1000 {
+					b.Fatal("all names are shown")
+				}
+			}
+		})
+	}
+}
+
 func TestBodies(t *testing.T) { // R-PROMPT-52, C-22
 	document := func(n int, body string) attach.Item {
 		return attach.Item{Key: fmt.Sprintf("document:%d", n), Name: fmt.Sprintf("%d.txt", n), Type: "text/plain", Body: body, Size: len(body)}

@@ -7,8 +7,10 @@ import (
 	"github.com/lorimer-dev/lorimer/prompt"
 )
 
-// maxName is how many characters are shown of a name.
-const maxName = 200
+const (
+	maxName = 200                       // characters that are shown of a name
+	maxRead = 8 * utf8.UTFMax * maxName // bytes of it that are looked at
+)
 
 // cell returns s for a cell of a table: on one line, with its hidden characters
 // visible, and without what could end the cell or open an element.
@@ -34,7 +36,7 @@ func cell(s string) string {
 // shorten returns s as valid text on one line, cut with an ellipsis where it is
 // longer than a name should be.
 func shorten(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), 8*utf8.UTFMax*maxName)], "�")
+	s = strings.ToValidUTF8(s[:min(len(s), maxRead)], "�")
 	s = strings.Join(strings.Fields(s), " ")
 	n := 0
 	for i := range s {
