@@ -132,7 +132,7 @@ func (c *Conversation) retry(r Retried) {
 		c.user.held = &turnHeld{state: c.clip(), after: c.user.after, moves: len(c.user.moves)}
 	}
 	c.user.fresh = true
-	if r.Sent != nil {
+	if len(r.Sent) > 0 {
 		c.open, c.results = nil, nil
 		c.state = c.user.before
 		c.send(withPictures(r.Sent, c.user.pictures), r.Attached)

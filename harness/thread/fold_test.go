@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -243,8 +244,8 @@ func TestImages(t *testing.T) {
 
 // FuzzMessages reads letters as entries. Whatever they are, the messages are what
 // strict providers take, those of a longer log begin with those of a shorter one
-// unless the last entry goes back, and what was handed out never changes. They are
-// those of the same log read at once.
+// unless the last entry goes back, and what was handed out never changes. The
+// conversation is that of the same log as a store keeps it.
 func FuzzMessages(f *testing.F) {
 	f.Add("uaur")
 	f.Add("u2AaBun1r")
@@ -254,6 +255,8 @@ func FuzzMessages(f *testing.F) {
 	f.Add("urururuRrRrWu")
 	f.Add("mu2bRaW1unWRvrmotxu")
 	f.Add("ur1aSrWSmrurSWSWRrS1aSW")
+	f.Add("p2baSrpSrWEurR")
+	f.Add("p1arEr")
 	f.Fuzz(func(t *testing.T, log string) {
 		if len(log) > 200 {
 			return
@@ -271,10 +274,10 @@ func FuzzMessages(f *testing.F) {
 			}
 			handed, kept = append(handed, now), append(kept, lines(now))
 			_, asks := body(i, b).(thread.User)
-			if strings.ContainsRune("WRS", b) || asks && retrying {
+			if strings.ContainsRune("WRSE", b) || asks && retrying {
 				before = nil
 			}
-			retrying = strings.ContainsRune("RS", b) || retrying && !asks && b != 'W' && !strings.ContainsRune("123r", b)
+			retrying = strings.ContainsRune("RSE", b) || retrying && !asks && b != 'W' && !strings.ContainsRune("123r", b)
 			if n := len(now); n > 0 && now[n-1].Role == llms.ChatMessageTypeTool {
 				continue // the tail may be a repair, which a real result replaces
 			}
@@ -283,12 +286,12 @@ func FuzzMessages(f *testing.F) {
 			}
 			before = now
 		}
-		var bodies []thread.Body
+		var stored []thread.Body
 		for i, b := range log {
-			bodies = append(bodies, body(i, b))
+			stored = append(stored, decoded(t, body(i, b)))
 		}
-		if diff := cmp.Diff(lines(fold(bodies...).Messages()), lines(c.Messages())); diff != "" {
-			t.Fatalf("the messages of %q (-read +lived):\n%s", log, diff)
+		if diff := cmp.Diff(all(fold(stored...)), all(c)); diff != "" {
+			t.Fatalf("the conversation of %q (-read +lived):\n%s", log, diff)
 		}
 		for i, ms := range handed {
 			if diff := cmp.Diff(kept[i], lines(ms)); diff != "" {
@@ -299,6 +302,34 @@ func FuzzMessages(f *testing.F) {
 			t.Errorf("last entry = %d of %d", got, len(log))
 		}
 	})
+}
+
+// decoded returns b as it comes back from a store.
+func decoded(t *testing.T, b thread.Body) thread.Body {
+	t.Helper()
+	kind, data, err := thread.Encode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := thread.Decode(kind, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// all is what a conversation knows.
+func all(c *thread.Conversation) map[string]any {
+	out := map[string]any{"messages": c.Messages()}
+	for _, again := range []bool{false, true} {
+		all, recent := c.Answers(again)
+		out[fmt.Sprint("answers ", again)] = []string{fmt.Sprint(all), fmt.Sprint(recent)}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		_, attached := c.Attached("document:" + id)
+		out[id] = []bool{c.Told("/" + id), attached, c.Sent("w" + id)}
+	}
+	return out
 }
 
 // body is the entry that a letter stands for. Calls have the letters a, b, c as
@@ -312,7 +343,9 @@ func body(i int, b rune) thread.Body {
 	case '3':
 		return calls("a", "b", "c")
 	case 'a', 'b', 'c':
-		return result(string(b))
+		r := asked(string(b), fmt.Sprint("question ", i))
+		r.Told = []string{"/" + string(b)}
+		return r
 	case 'n':
 		return thread.Note{Text: fmt.Sprint("note ", i)}
 	case 'r':
@@ -326,7 +359,18 @@ func body(i int, b rune) thread.Body {
 	case 'R':
 		return thread.Retried{User: 1}
 	case 'S':
-		return anew(fmt.Sprint("anew ", i))
+		r := anew(fmt.Sprint("anew ", i))
+		r.Sent = append(r.Sent, thread.Part{Image: &tools.Image{MIME: "image/png"}})
+		r.Attached = []thread.Attached{{Key: "document:b"}}
+		return r
+	case 'E': // there is nothing to send, which is not the same in memory as none
+		return thread.Retried{User: 1, Sent: []thread.Part{}, Attached: []thread.Attached{}}
+	case 'p':
+		u := user(fmt.Sprint("picture ", i))
+		u.Blocks = []event.Block{{MIME: "image/png", Data: []byte{byte(i)}}}
+		u.Sent = append(u.Sent, thread.Part{Image: &tools.Image{MIME: "image/png", Data: []byte{byte(i)}}})
+		u.Attached = []thread.Attached{{Key: "document:a"}}
+		return u
 	case 'o':
 		return thread.Options{}
 	case 't':
