@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	maxDepth   = 5   // imports inside of each other
-	maxImports = 100 // files that one AGENTS.md brings in or tries to
+	maxDepth   = 5    // imports inside of each other
+	maxImports = 100  // files that one AGENTS.md brings in or tries to
+	maxTarget  = 1024 // bytes of the path of an import; a longer word is text
 )
 
 // Why an import stays as it is, besides what is wrong with its file.
@@ -198,7 +199,7 @@ func (s *scanner) target(line string) string {
 		return "" // code by its indentation
 	}
 	target, ok := strings.CutPrefix(body, "@")
-	if !ok || strings.ContainsFunc(target, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if !ok || len(target) > maxTarget || strings.ContainsFunc(target, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return ""
 	}
 	return target

@@ -39,6 +39,8 @@ func TestImports(t *testing.T) {
 				"AGENTS.md": "@a.md and more\nsee @a.md\nme@a.md\n`@a.md`\n@\n    @a.md\n\t@a.md\n-@a.md\n> @a.md\n1234567890. @a.md\n- - @a.md\n1 @a.md\n",
 				"a.md":      "a"},
 			"@a.md and more\nsee @a.md\nme@a.md\n`@a.md`\n@\n    @a.md\n\t@a.md\n-@a.md\n> @a.md\n1234567890. @a.md\n- - @a.md\n1 @a.md\n", nil},
+		{"a word too long for a path",
+			map[string]string{"AGENTS.md": "@" + strings.Repeat("x", 1025) + "\n"}, "@" + strings.Repeat("x", 1025) + "\n", nil},
 		{"code fences",
 			map[string]string{
 				"AGENTS.md": "```go\n@a.md\n```\n~~~\n@a.md\n```\n@a.md\n~~~~\n````\n```\n@a.md\n`````  \n- ```\n  @a.md\n  ```\n   ~~~ `x`\n@a.md\n   ~~~\n@a.md\n```\n@a.md",

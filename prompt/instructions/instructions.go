@@ -30,7 +30,10 @@ var ErrSecret = errors.New("it is a link to a file that by its name holds passwo
 //go:embed cut.md
 var cutMark string
 
-// Limits bound what is read.
+// maxLimit bounds the limits themselves: no prompt has room for more.
+const maxLimit = 4 << 20
+
+// Limits bound what is read. Above 4 MiB they count as 4 MiB.
 type Limits struct {
 	File int // bytes of one file with its imports; 0 is 32 KiB
 	All  int // bytes of all of them, the nearest first; 0 is 64 KiB
@@ -51,7 +54,8 @@ type Limits struct {
 // began with. Imports may import in turn, up to a depth of five. One that is
 // already in the text, or that cannot be followed, stays as it is.
 func Read(dir string, l Limits) ([]prompt.Instruction, []string) {
-	l.File, l.All = cmp.Or(max(l.File, 0), 32<<10), cmp.Or(max(l.All, 0), 64<<10)
+	l.File = min(cmp.Or(max(l.File, 0), 32<<10), maxLimit)
+	l.All = min(cmp.Or(max(l.All, 0), 64<<10), maxLimit)
 	real, err := realPath(dir)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("no %s is looked for in %s: %s", Name, shown(dir), reason(err))}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,6 +203,17 @@ func TestReadKeepsToItsLimits(t *testing.T) {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// No limit reserves memory that no prompt could fill.
+func TestReadBoundsItsLimits(t *testing.T) {
+	base := plant(t, map[string]string{"AGENTS.md": strings.Repeat("0123456789abcde\n", 5<<20/16)})
+	for _, limit := range []int{5 << 20, math.MaxInt} {
+		found, told := read(t, base, ".", instructions.Limits{File: limit, All: limit})
+		if len(found) != 1 || len(found[0].Text) > 4<<20 || len(told) != 1 {
+			t.Errorf("limit %d: found %d files, told %q; want one that is cut at 4 MiB", limit, len(found), told)
+		}
 	}
 }
 
