@@ -35,6 +35,48 @@ func TestWatchWithoutResources(t *testing.T) {
 	w.until("it was written", "For a of him.")
 }
 
+// The last watch of a library takes its descriptors with it.
+func TestWatchLeavesNothingOpen(t *testing.T) {
+	dir := t.TempDir()
+	p := skills.Places{Folder: dir}
+	lib := new(skills.Library)
+	open := func() int {
+		t.Helper()
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	watches := func() (stops []func()) {
+		t.Helper()
+		for range 3 {
+			stop, err := lib.Watch(p, func() {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stops = append(stops, stop)
+		}
+		return stops
+	}
+	for _, stop := range watches() {
+		stop() // whatever the process opens once is open from here on
+	}
+	before := open()
+	for range 5 {
+		stops := watches()
+		if during := open(); during <= before || during > before+5 {
+			t.Errorf("%d descriptors while three watch, %d before; want those of one watcher more", during, before)
+		}
+		for _, stop := range stops {
+			stop()
+		}
+	}
+	if after := open(); after != before {
+		t.Errorf("%d descriptors after all watches have stopped, want %d as before", after, before)
+	}
+}
+
 // exhaust uses up the file descriptors of this process.
 func exhaust(t *testing.T) (release func()) {
 	t.Helper()
