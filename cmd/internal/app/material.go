@@ -55,7 +55,7 @@ func (a *App) project(ctx context.Context, p harness.Place) (*prompt.Project, er
 	if p.Project == "" {
 		found, err = a.projectOf(ctx, p.Dir)
 	} else {
-		found, err = a.projectNamed(ctx, p.Project)
+		found, err = place.Find(ctx, a.places, p.Project)
 	}
 	switch {
 	case errors.Is(err, place.ErrNone) && p.Project == "":
@@ -80,22 +80,6 @@ func (a *App) projectOf(ctx context.Context, dir string) (place.Project, error) 
 		return p, err
 	}
 	return a.places.ProjectOf(ctx, real)
-}
-
-// projectNamed returns a project by its id or, where none has it, by its name.
-func (a *App) projectNamed(ctx context.Context, name string) (place.Project, error) {
-	p, err := a.places.Project(ctx, name)
-	if !errors.Is(err, place.ErrNone) {
-		return p, err
-	}
-	all, failed := a.places.Projects(ctx)
-	if failed != nil {
-		return p, failed
-	}
-	if i := slices.IndexFunc(all, func(p place.Project) bool { return p.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	return p, err
 }
 
 // workspace returns what the model is told of the workspace that a session is

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -24,18 +23,8 @@ func newProject(g *globals) *cobra.Command {
 
 // project returns the one that has the id, or else the name.
 func project(ctx context.Context, p place.Projects, ref string) (place.Project, error) {
-	found, err := p.Project(ctx, ref)
-	if !errors.Is(err, place.ErrNone) {
-		return found, err
-	}
-	all, err := p.Projects(ctx)
-	if err != nil {
-		return place.Project{}, err
-	}
-	if i := slices.IndexFunc(all, func(o place.Project) bool { return o.Name == ref }); i >= 0 {
-		return all[i], nil
-	}
-	return place.Project{}, missing(place.ErrNone, "project", ref)
+	found, err := place.Find(ctx, p, ref)
+	return found, missing(err, "project", ref)
 }
 
 func newProjectList(g *globals) *cobra.Command {
