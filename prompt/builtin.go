@@ -38,7 +38,7 @@ func (r *Registry) addBuiltins(persona string) error {
 // identity says who speaks, by which model, and how sources are cited.
 func identity(c Context) (string, error) {
 	said := []string{identityWords.plain()}
-	if c.Model != "" {
+	if shown(c.Model) != "" {
 		said = append(said, identityModelWords.plain())
 	}
 	switch c.Citations {

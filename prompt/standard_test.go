@@ -85,6 +85,7 @@ func TestSections(t *testing.T) {
 		more []string // beside those that are always there
 	}{
 		{"nothing", prompt.Context{}, nil},
+		{"a model of blanks", prompt.Context{Model: " \n"}, nil},
 		{"a tool", prompt.Context{Tools: named("x")}, []string{"Multi-step and recovery"}},
 		{"only search", prompt.Context{Tools: named("search")}, []string{"Multi-step and recovery"}},
 		{"only fetching", prompt.Context{Tools: named("fetch_content")}, []string{"Multi-step and recovery"}},
