@@ -93,6 +93,9 @@ func TestCheck(t *testing.T) {
 		{"fake in a test", "acp/x_test.go", imports(ours + "harness/model/modeltest"), nil},
 		{"fake in the bench", "cmd/lorimer/bench/x.go", imports(ours + "harness/model/modeltest"), nil},
 
+		{"YAML in its owner", "prompt/skills/x.go", imports("github.com/goccy/go-yaml", "github.com/fsnotify/fsnotify"), nil},
+		{"YAML in the prompt", "prompt/x.go", imports("github.com/goccy/go-yaml"),
+			[]string{`2: "github.com/goccy/go-yaml" belongs to prompt/skills`}},
 		{"global logger", "acp/x.go", imports("github.com/rs/zerolog/log"),
 			[]string{"2: the global logger is nobody's; take a zerolog.Logger in the options"}},
 		{"logger", "acp/x.go", imports("github.com/rs/zerolog"), nil},

@@ -26,6 +26,9 @@ func Layout() Rules {
 			"database/sql":                  store,
 			"github.com/jackc/pgx":          store,
 			"github.com/ncruces/go-sqlite3": store,
+
+			"github.com/fsnotify/fsnotify": {"prompt/skills"},
+			"github.com/goccy/go-yaml":     {"prompt/skills"},
 		},
 		Anyone:   []string{"cmd/lorimer/e2e/..."},
 		Printers: []string{"acp/wire/..."},
