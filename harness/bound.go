@@ -38,10 +38,10 @@ func (s *Session) bind(ctx context.Context, stored thread.Bound) error {
 		if !ok {
 			return nil // any other error shows when a message is sent
 		}
-		switch {
-		case named.Project == "" && p.Project != "" && missing.ID == p.Project:
+		switch { // the two may have the same id
+		case missing.What == "project" && named.Project == "" && p.Project != "":
 			p.Project = ""
-		case named.Workspace == "" && p.Workspace != "" && missing.ID == p.Workspace:
+		case missing.What == "workspace" && named.Workspace == "" && p.Workspace != "":
 			p.Workspace = ""
 		default:
 			return missing

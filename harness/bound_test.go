@@ -155,6 +155,28 @@ func TestPlaceThatIsMissing(t *testing.T) { // R-PROMPT-55
 	}
 }
 
+// A project and a workspace may have one id.
+func TestPlaceWithoutItsNamesake(t *testing.T) { // R-PROMPT-55
+	f := newFixture()
+	f.settings.places = []string{"same"}
+	f.script.steps = []step{says("x")}
+	s := f.open(t, at("same", "same"))
+	f.settings.places = []string{"project same"}
+	_, rec := ask(t, f.load(t, s.ID()), "one")
+	var notices []string
+	for _, e := range rec.all() {
+		if n, ok := e.(event.Notice); ok {
+			notices = append(notices, n.Text)
+		}
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], `the workspace "same"`) {
+		t.Errorf("notices = %q, want one that names the workspace", notices)
+	}
+	if got := f.settings.place; got.Project != "same" || got.Workspace != "" {
+		t.Errorf("the session is at %+v, want the project", got)
+	}
+}
+
 // What else is wrong with the settings shows when a message is sent (C017).
 func TestPlaceWhileTheSettingsAreBroken(t *testing.T) {
 	f := newFixture()

@@ -22,7 +22,7 @@ type settings struct {
 	notices []string
 	inline  int
 	nested  bool
-	places  []string // the projects and the workspaces that there are
+	places  []string // the projects and the workspaces that there are; "project x" is no workspace x
 	freeze  func()   // called while a send reads them; nil does nothing
 	err     error
 	reads   atomic.Int32
@@ -41,7 +41,7 @@ func (s *settings) Freeze(_ context.Context, p harness.Place, c harness.Choice) 
 	s.place = p
 	s.mu.Unlock()
 	for what, id := range map[string]string{"project": p.Project, "workspace": p.Workspace} {
-		if id != "" && !slices.Contains(s.places, id) {
+		if id != "" && !slices.Contains(s.places, id) && !slices.Contains(s.places, what+" "+id) {
 			return harness.Snapshot{}, &harness.MissingError{What: what, ID: id}
 		}
 	}
