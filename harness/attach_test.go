@@ -105,6 +105,23 @@ func TestMessageOfAttachmentsAlone(t *testing.T) { // C007
 	}
 }
 
+// What an editor embeds without an address is an attachment all the same, and none of
+// the user's words.
+func TestEmbeddedWithoutAnAddress(t *testing.T) { // R-PROMPT-44, R-PROMPT-52
+	f, places := newKeeping()
+	f.settings.facts.Skills = abc()
+	s := f.open(t)
+	blocks(t, s, &recorder{}, event.Block{Text: "/a is no token here", MIME: "text/plain"}, event.Block{MIME: "text/plain"}, event.Block{Text: "go"})
+	key := attach.DocumentKey([]byte("/a is no token here"))
+	got := lastText(f.script.requests()[0])
+	if !strings.HasPrefix(got, "[Attached: text/plain, "+key+"]") || strings.Contains(got, "as a says") || strings.Contains(got, "no token here") {
+		t.Errorf("sent:\n%s", got)
+	}
+	if got, err := places.Content(t.Context(), key); err != nil || string(got) != "/a is no token here" {
+		t.Errorf("content = %q, %v", got, err)
+	}
+}
+
 func TestNamesOfAttachments(t *testing.T) { // R-PROMPT-16
 	for _, tt := range []struct {
 		block event.Block
@@ -194,9 +211,10 @@ func TestBodiesAreBounded(t *testing.T) { // R-PROMPT-52
 	}
 }
 
-// What is not kept, as in a thread that comes from elsewhere, is in its messages.
+// What is not kept, as in a thread that comes from elsewhere, or cannot be read any
+// more, is in its messages.
 func TestAttachmentsThatAreNotKept(t *testing.T) {
-	for _, there := range []harness.Documents{nil, memory.NewPlaces(nil)} {
+	for _, there := range []harness.Documents{nil, memory.NewPlaces(nil), failing{memory.NewPlaces(nil)}} {
 		f, _ := newKeeping()
 		f.options.Documents = nil
 		var bodies doc.Source
@@ -225,10 +243,12 @@ func TestAttachmentsThatAreNotKept(t *testing.T) {
 	}
 }
 
-// failing documents keep nothing.
+// failing documents keep nothing and have nothing.
 type failing struct{ *memory.Places }
 
 var errDisk = errors.New("the disk is full")
+
+func (failing) Content(context.Context, string) ([]byte, error) { return nil, errDisk }
 
 func (failing) Keep(context.Context, string, string, []byte) (place.Document, error) {
 	return place.Document{}, errDisk

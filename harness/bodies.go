@@ -139,21 +139,24 @@ func (s *bodySource) conversation(ctx context.Context) (*thread.Conversation, er
 	return conv, s.t.catchUp(ctx, conv)
 }
 
-// document returns a document that is kept, or, where it is not, as in a thread that
-// comes from elsewhere, what the message has embedded.
+// document returns a document that is kept, or, where its content is not at hand, as in
+// a thread that comes from elsewhere, what the message has embedded.
 func (s *bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
-	var kept []byte
 	err := place.ErrNone
 	if s.t.o.Documents != nil {
-		kept, err = s.t.o.Documents.Content(ctx, a.Key)
+		var kept []byte
+		if kept, err = s.t.o.Documents.Content(ctx, a.Key); err == nil {
+			return body(a, kept), nil
+		}
 	}
-	if errors.Is(err, place.ErrNone) {
-		kept, err = s.embedded(ctx, a)
+	found, lost := s.embedded(ctx, a)
+	switch {
+	case lost == nil:
+		return body(a, found), nil
+	case errors.Is(err, place.ErrNone), errors.Is(err, fs.ErrNotExist):
+		return doc.Body{}, lost
 	}
-	if err != nil {
-		return doc.Body{}, err
-	}
-	return body(a, kept), nil
+	return doc.Body{}, err
 }
 
 // embedded finds the content of an attachment in the messages of the thread.
