@@ -39,7 +39,9 @@ const (
 
 // isAttachment reports whether b is something beside the text of a message that the
 // model gets by a key.
-func isAttachment(b event.Block) bool { return (b.URI != "" || len(b.Data) > 0) && !isPicture(b) }
+func isAttachment(b event.Block) bool {
+	return (b.URI != "" || b.MIME != "" || len(b.Data) > 0) && !isPicture(b)
+}
 
 // attach returns the attachments of the message, one for each such block, and keeps
 // what is embedded in them. The same content is the same document, however often

@@ -111,7 +111,7 @@ func TestEmbeddedWithoutAnAddress(t *testing.T) { // R-PROMPT-44, R-PROMPT-52
 	f, places := newKeeping()
 	f.settings.facts.Skills = abc()
 	s := f.open(t)
-	blocks(t, s, &recorder{}, event.Block{Text: "/a is no token here", MIME: "text/plain"}, event.Block{MIME: "text/plain"}, event.Block{Text: "go"})
+	blocks(t, s, &recorder{}, event.Block{Text: "/a is no token here", MIME: "text/plain"}, event.Block{Text: "go"})
 	key := attach.DocumentKey([]byte("/a is no token here"))
 	got := lastText(f.script.requests()[0])
 	if !strings.HasPrefix(got, "[Attached: text/plain, "+key+"]") || strings.Contains(got, "as a says") || strings.Contains(got, "no token here") {
