@@ -48,15 +48,40 @@ func (s *Store) dropUnused(ctx context.Context, dir files.Dir) error {
 	if err := dir.Tidy(time.Now().Add(-grace)); err != nil {
 		return err
 	}
-	return s.remove(ctx, dir, func(t tx) (hashes []string, err error) {
-		err = t.all(ctx, "DELETE"+unused+" RETURNING hash", []any{before}, func(row scan) error {
-			var hash string
-			err := row(&hash)
-			hashes = append(hashes, hash)
+	return s.remove(ctx, dir, func(t tx) ([]string, error) { return t.deleteUnused(ctx, dir, before) })
+}
+
+// deleteUnused deletes the rows of contents that nothing refers to, and returns their
+// hashes. A content of a server that has no file here may have one on another machine,
+// which drops both.
+func (t tx) deleteUnused(ctx context.Context, dir files.Dir, before int64) ([]string, error) {
+	var keys, hashes []string
+	err := t.all(ctx, "SELECT key, hash"+unused, []any{before}, func(row scan) error {
+		var key, hash string
+		if err := row(&key, &hash); err != nil {
 			return err
-		})
-		return hashes, err
+		}
+		if t.d.beside() == "" && missing(dir.Path(hash)) {
+			return nil
+		}
+		keys, hashes = append(keys, key), append(hashes, hash)
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if err := t.exec(ctx, "DELETE FROM documents WHERE key = $1", key); err != nil {
+			return nil, err
+		}
+	}
+	return hashes, nil
+}
+
+// missing reports whether there is nothing at a path.
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // takeBack removes the file of a content that could not be noted, unless somebody has
@@ -82,14 +107,12 @@ func (s *Store) gone(database string) bool {
 	if !filepath.IsAbs(database) {
 		database = filepath.Join(s.files, database)
 	}
-	_, err := os.Stat(database)
-	return errors.Is(err, fs.ErrNotExist)
+	return missing(database)
 }
 
 // remove removes the files that choose returns, while nobody can keep their contents.
 // If the change is undone then, the rows are those of contents that nothing refers to.
-// Another database may need the files, and then they stay. Where none are kept, rows
-// of a server stay too: another machine has the files, and drops both.
+// Another database may need the files, and then they stay.
 func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hashes []string, err error)) error {
 	return s.change(ctx, func(t tx) error {
 		if err := t.d.here(); err != nil {
@@ -101,11 +124,11 @@ func (s *Store) remove(ctx context.Context, dir files.Dir, choose func(tx) (hash
 			}
 		}
 		hashes, err := choose(t)
-		if err != nil {
+		if err != nil || len(hashes) == 0 {
 			return err
 		}
 		alone, err := dir.Alone(t.d.name(s.files), s.gone)
-		if errors.Is(err, fs.ErrNotExist) && t.d.beside() != "" {
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil // somebody has taken all of them away
 		}
 		if err != nil || !alone {

@@ -235,6 +235,31 @@ func TestAMovedDatabase(t *testing.T) {
 	}
 }
 
+// Those who share a server each drop what they have, whoever deletes what has referred
+// to it.
+func TestAnotherMachineDropsItsOwn(t *testing.T) {
+	where := schema(t, storetest.Postgres(t))
+	mine, theirs := private(t), private(t)
+	here, there := openWith(t, where, store.Options{Files: mine}), openWith(t, where, store.Options{Files: theirs})
+	d := keep(t, there, "of the other machine")
+	if err := here.Create(t.Context(), "b", thread.Created{}, said(d.Key, keep(t, here, "ours").Key)); err != nil {
+		t.Fatal(err)
+	}
+	if err := here.Delete(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, mine); len(got) != 0 {
+		t.Errorf("here there are still %q", got)
+	}
+	if content, err := there.Content(t.Context(), d.Key); err != nil || string(content) != "of the other machine" {
+		t.Errorf("before the other machine deletes something: Content = %q (%v)", content, err)
+	}
+	sweep(t, there, where)
+	if r, err := store.Look(t.Context(), where, store.Options{}); err != nil || r.Documents != 0 || len(stored(t, theirs)) != 0 {
+		t.Errorf("afterwards: Look = %+v (%v), and there are %q, want none", r, err, stored(t, theirs))
+	}
+}
+
 // Where the contents are gone, a database in a file forgets them; those of a server may
 // be on another machine, which forgets them.
 func TestForgettingWhatIsNotHere(t *testing.T) {
