@@ -35,8 +35,15 @@ type Dir string
 // of a hash.
 const staging = "new"
 
-// Path returns where the file of a content is.
-func (d Dir) Path(hash string) string { return filepath.Join(string(d), hash[:2], hash) }
+// Path returns where the file of a content is. It is always below d: what is no hash,
+// such as one that somebody has written into a database, stands for a content that
+// nobody has kept.
+func (d Dir) Path(hash string) string {
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
+		hash = Hash([]byte(hash))
+	}
+	return filepath.Join(string(d), hash[:2], hash)
+}
 
 // A Staged is a content that has no place yet.
 type Staged struct {

@@ -112,6 +112,30 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
+// No name leads out of the directory, or ends the program.
+func TestWhatIsNoHash(t *testing.T) {
+	d := dir(t)
+	if err := stage(t, d, "x").Place(); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(filepath.Dir(string(d)), "outside")
+	if err := os.WriteFile(outside, []byte("y"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	short := files.Hash([]byte("y"))[:62]
+	for _, hash := range []string{"", "y", "../outside", "..", "ab/../../../outside", short, short + "//", "\x00", strings.Repeat("zz", 32)} {
+		if got, err := d.Read(hash, 1); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Read(%q) = %q (%v), want ErrNotExist", hash, got, err)
+		}
+		if err := d.Remove(hash); err != nil {
+			t.Errorf("Remove(%q): %v", hash, err)
+		}
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhoIsAlone(t *testing.T) {
 	d := dir(t)
 	left := "" // the database that is gone
