@@ -64,9 +64,10 @@ func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
 			items = append(items, i)
 			continue
 		}
-		i.Key = attach.DocumentKey(content(b))
+		embedded := content(b)
+		i.Key = attach.DocumentKey(embedded)
 		if t.o.Documents != nil {
-			if _, err := t.o.Documents.Keep(ctx, i.Name, i.Type, content(b)); err != nil {
+			if _, err := t.o.Documents.Keep(ctx, i.Name, i.Type, embedded); err != nil {
 				return nil, fmt.Errorf("keeping what is attached: %w", err)
 			}
 		}

@@ -46,9 +46,11 @@ func (t *turn) message(ctx context.Context) (thread.User, error) {
 	if err != nil {
 		return u, err
 	}
+	seen := make(map[thread.Attached]bool, len(items)) // there may be very many
 	for _, i := range items {
 		a := thread.Attached{Key: i.Key, Name: i.Name, URI: i.URI, Type: i.Type}
-		if !slices.Contains(u.Attached, a) {
+		if !seen[a] {
+			seen[a] = true
 			u.Attached = append(u.Attached, a)
 		}
 	}
