@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -330,4 +331,30 @@ func TestExtras(t *testing.T) {
 			checkFault(t, err, tt.want)
 		})
 	}
+}
+
+// One of thousands of declared hooks, sections and scopes takes no longer than one of
+// a few.
+func TestThousandsOfExtras(t *testing.T) {
+	const many = 10_000
+	r := newRegistry(t, prompt.Options{})
+	pass := func(_ prompt.Context, a prompt.Assembly, next func(prompt.Assembly) (prompt.Assembly, error)) (prompt.Assembly, error) {
+		return next(a)
+	}
+	var f prompt.Facts
+	for i := range many {
+		name := "n" + strconv.Itoa(i)
+		f.Extras = append(f.Extras,
+			prompt.Extra{Sections: []prompt.Section{{Name: name, Order: 120, Text: "x"}}, Hooks: []prompt.Hook{pass}},
+			prompt.Extra{Scope: name, Sections: []prompt.Section{{Name: name, Order: 120, Text: "y"}}})
+	}
+	if err := r.Check(f); err != nil {
+		t.Fatal(err)
+	}
+	a := assemble(t, r, prompt.Context{Scope: "n7", Facts: f})
+	if n := len(a.Sections); n != many+2 || sectionText(a, "n7") != "y" {
+		t.Errorf("%d sections, of them n7 = %q", n, sectionText(a, "n7"))
+	}
+	f.Extras = append(f.Extras, prompt.Extra{Sections: []prompt.Section{{Name: "n7"}}})
+	checkFault(t, r.Check(f), prompt.Duplicate, "n7")
 }

@@ -5,12 +5,18 @@ import (
 	"strings"
 )
 
-const fallbackLanguage = "English"
+const (
+	fallbackLanguage = "English"
+	maxLocale        = 100 // bytes; what is longer is no locale, and is not searched
+)
 
 // languageName returns the English name of the language of a locale, which is a
 // language tag or a locale of POSIX, as "pt-BR" or "zh_TW.UTF-8". A locale that
 // names no language known here is English.
 func languageName(locale string) string {
+	if len(locale) > maxLocale {
+		return fallbackLanguage
+	}
 	tag, _, _ := strings.Cut(locale, ".")
 	tag, _, _ = strings.Cut(tag, "@")
 	subtags := strings.FieldsFunc(tag, func(r rune) bool { return r == '-' || r == '_' })

@@ -39,14 +39,14 @@ func profile(p config.ModelProfile) prompt.Profile {
 // extras groups the declared sections and variables by their scope.
 func extras(c *config.Config) []prompt.Extra {
 	var all []prompt.Extra
+	at := make(map[string]int) // in all, by scope
 	layer := func(scope string) *prompt.Extra {
-		for i := range all {
-			if all[i].Scope == scope {
-				return &all[i]
-			}
+		i, ok := at[scope]
+		if !ok {
+			i, at[scope] = len(all), len(all)
+			all = append(all, prompt.Extra{Scope: scope})
 		}
-		all = append(all, prompt.Extra{Scope: scope})
-		return &all[len(all)-1]
+		return &all[i]
 	}
 	for _, s := range c.Sections {
 		e := layer(s.Scope)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 )
 
@@ -27,7 +26,7 @@ type Variable struct {
 // checkSections refuses what no prompt could hold, where the line is known
 // (R-PROMPT-04, R-PROMPT-05). Names that others have are seen later.
 func (c *Config) checkSections() error {
-	var taken used
+	taken := used{}
 	for i, s := range c.Sections {
 		key := "section." + strconv.Itoa(i)
 		if math.IsNaN(s.Order) || math.IsInf(s.Order, 0) {
@@ -42,7 +41,7 @@ func (c *Config) checkSections() error {
 
 // checkVariables is checkSections for variables.
 func (c *Config) checkVariables() error {
-	var taken used
+	taken := used{}
 	for i, v := range c.Variables {
 		if err := taken.add(v.Scope, v.Name); err != nil {
 			return fmt.Errorf("%s: variable: %w", c.near("variable."+strconv.Itoa(i)+".name"), err)
@@ -52,17 +51,17 @@ func (c *Config) checkVariables() error {
 }
 
 // used are the names that were used, with their scopes.
-type used [][2]string
+type used map[[2]string]bool
 
 // add refuses a name that is none, or was used in the scope before.
-func (n *used) add(scope, name string) error {
+func (n used) add(scope, name string) error {
 	if name == "" {
 		return errors.New("a name is needed")
 	}
 	id := [2]string{scope, name}
-	if slices.Contains(*n, id) {
+	if n[id] {
 		return fmt.Errorf("the name %q is taken; choose another", name)
 	}
-	*n = append(*n, id)
+	n[id] = true
 	return nil
 }
