@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
@@ -179,6 +181,38 @@ func TestAttachmentsForAModelWithoutTools(t *testing.T) { // R-PROMPT-52, C-22
 			}
 		})
 	}
+}
+
+// waiting is a workspace whose files cannot be read before the reader gives up.
+type waiting struct{ files }
+
+func (waiting) ReadFile(ctx context.Context, _ string, _ int64) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A message that is cancelled while its links are read is not kept as one whose links
+// cannot be read.
+func TestCancelWhileLinksAreRead(t *testing.T) { // R-HARN-27, R-PROMPT-52
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := newKeeping()
+		f.settings.model.NoTools = true
+		s := f.open(t, func(sp *harness.Spec) { sp.FS = waiting{} })
+		slot, err := s.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		out, err := slot.Prompt(ctx, harness.Input{Blocks: []event.Block{{URI: "file:///space/c.go"}}}, &recorder{})
+		if err != nil || out.Stop != harness.Cancelled || out.MessageID != "" {
+			t.Errorf("outcome = %+v, %v; want cancelled, with nothing stored", out, err)
+		}
+		if got := f.entries(t, s); len(got) > 0 {
+			t.Errorf("stored = %+v", got)
+		}
+		ask(t, s, "again")
+	})
 }
 
 // What a link leads to is read anew when the message is answered anew.

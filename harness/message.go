@@ -55,7 +55,7 @@ func (t *turn) message(ctx context.Context) (thread.User, error) {
 		}
 	}
 	u.Sent = sent(t.comp, t.in.Blocks, items, t.table(ctx, items))
-	return u, nil
+	return u, ctx.Err() // what a cancel has kept from being read is not stored as unreadable
 }
 
 // withoutData returns parts as [thread.Retried] keeps them: the message has its
