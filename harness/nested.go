@@ -120,8 +120,8 @@ func (n *nest) read(ctx context.Context, name string) ([]byte, error) {
 		return nil, instructions.ErrSecret // what read would ask for does not come unasked
 	}
 	f, err := fsys.Open(ctx, name)
-	if errors.Is(err, workspace.ErrOutside) {
-		return nil, fs.ErrNotExist
+	if errors.Is(err, workspace.ErrOutside) || err != nil && ctx.Err() != nil {
+		return nil, fs.ErrNotExist // there is nothing wrong with the file, also where the turn was cancelled
 	}
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
+	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
 // visits is a tool that comes to places; its plan names none.
@@ -173,6 +174,43 @@ func (s secretive) Resolve(name string) (string, error) {
 		return "/space/.env", err
 	}
 	return real, err
+}
+
+// patient is a workspace whose files are opened as long as nobody has cancelled that.
+type patient struct{ files }
+
+func (p patient) Open(ctx context.Context, name string) (workspace.File, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return p.files.Open(ctx, name)
+}
+
+// A call that comes to its end in a turn that was cancelled keeps its result, and
+// nobody is told that a file of instructions cannot be read.
+func TestNestedInstructionsAfterACancel(t *testing.T) { // R-HARN-27
+	ctx, cancel := context.WithCancel(t.Context())
+	look := visits("look", "/space/a/x.go")
+	run := look.OnRun
+	look.OnRun = func(ctx context.Context, c tools.Call) (tools.Result, error) {
+		cancel()
+		return run(ctx, c)
+	}
+	f, in := newNested(look)
+	f.script.steps = []step{wants(want{"", "look", "{}"})}
+	s := f.open(t, in, func(sp *harness.Spec) { sp.FS = patient{sp.FS.(files)} })
+	rec := &recorder{}
+	if out, err := prompted(t, s, ctx, "go", rec); err != nil || out.Stop != harness.Cancelled {
+		t.Fatalf("outcome = %+v, %v; want cancelled", out, err)
+	}
+	if got := results(f.entries(t, s)); !slices.Equal(got, []string{"look was here"}) {
+		t.Errorf("results = %q", got)
+	}
+	for _, e := range rec.all() {
+		if n, ok := e.(event.Notice); ok {
+			t.Errorf("the user is told: %s", n.Text)
+		}
+	}
 }
 
 // What an answer that was replaced has told is told again, by whoever continues.
