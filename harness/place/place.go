@@ -14,12 +14,16 @@ import (
 
 // Errors that a caller branches on.
 var (
-	ErrNone  = errors.New("there is none")
-	ErrTaken = errors.New("there is one already")
+	ErrNone    = errors.New("there is none")
+	ErrTaken   = errors.New("there is one already")
+	ErrChanged = errors.New("it was changed in between")
 )
 
 // None is ErrNone for a thing, such as a project, that was asked for by id.
 func None(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrNone) }
+
+// Changed is ErrChanged for a thing that was to be changed.
+func Changed(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrChanged) }
 
 // Taken is ErrTaken for a thing that was to be made.
 func Taken(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrTaken) }
@@ -32,7 +36,7 @@ type Project struct {
 	Dirs         []string // absolute and clean, each of one project only; a session joins by the longest that holds its directory
 	Instructions string
 	Created      time.Time // set by the store
-	Updated      time.Time // set by the store
+	Updated      time.Time // set by the store, later with every change
 }
 
 // A Workspace is a named collection of documents (R-PROMPT-55).
@@ -68,7 +72,8 @@ type Projects interface {
 	Projects(ctx context.Context) ([]Project, error)         // by name
 	// AddProject keeps a new one, or fails with ErrTaken.
 	AddProject(ctx context.Context, p Project) error
-	// SetProject replaces one: ErrNone.
+	// SetProject replaces one: ErrNone, and ErrChanged if it is no longer the one of
+	// p.Updated, where p has that.
 	SetProject(ctx context.Context, p Project) error
 	DeleteProject(ctx context.Context, id string) error // or ErrNone
 	// ProjectOf returns the project whose directory holds dir, the longest

@@ -90,6 +90,11 @@ func (s *Store) AddProject(ctx context.Context, p place.Project) error {
 	})
 }
 
+// setProject moves the time on also where the clock does not: it tells two states of a
+// project apart.
+const setProject = "UPDATE projects SET name = $1, instructions = $2," +
+	" updated = CASE WHEN updated < $3 THEN $3 ELSE updated + 1 END WHERE id = $4 AND (updated = $5 OR $5 = 0) RETURNING id"
+
 // SetProject replaces a project.
 func (s *Store) SetProject(ctx context.Context, p place.Project) error {
 	if err := p.Check(); err != nil {
@@ -99,19 +104,34 @@ func (s *Store) SetProject(ctx context.Context, p place.Project) error {
 		if err := t.d.here(); err != nil {
 			return err
 		}
-		there, err := t.get(ctx, "UPDATE projects SET name = $1, instructions = $2, updated = $3 WHERE id = $4 RETURNING id",
-			[]any{p.Name, p.Instructions, s.time().UnixMicro(), p.ID}, new(string))
+		var seen int64
+		if !p.Updated.IsZero() {
+			seen = p.Updated.UnixMicro()
+		}
+		set, err := t.get(ctx, setProject, []any{p.Name, p.Instructions, s.time().UnixMicro(), p.ID, seen}, new(string))
 		if err != nil {
 			return err
 		}
-		if !there {
-			return place.None("project", p.ID)
+		if !set {
+			return t.unset(ctx, p.ID)
 		}
 		if err := t.exec(ctx, "DELETE FROM project_dirs WHERE project = $1", p.ID); err != nil {
 			return err
 		}
 		return t.addDirs(ctx, p)
 	})
+}
+
+// unset says why a project was not replaced.
+func (t tx) unset(ctx context.Context, id string) error {
+	there, err := t.get(ctx, "SELECT 1 FROM projects WHERE id = $1", []any{id}, new(int))
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return place.Changed("project", id)
+	}
+	return place.None("project", id)
 }
 
 // addDirs gives a project its directories, in an order in which no two changes wait

@@ -181,8 +181,21 @@ func (e projectEdit) empty() bool {
 	return e.name == nil && e.instructions == nil && len(e.add) == 0 && len(e.remove) == 0
 }
 
+// maxEdits is how often an edit begins anew because the project was changed in between.
+const maxEdits = 20
+
 // editProject changes a project, and returns it as it is then.
-func editProject(ctx context.Context, all place.Projects, ref string, e projectEdit) (place.Project, error) {
+func editProject(ctx context.Context, all place.Projects, ref string, e projectEdit) (p place.Project, err error) {
+	for range maxEdits {
+		if p, err = e.try(ctx, all, ref); !errors.Is(err, place.ErrChanged) {
+			return p, err
+		}
+	}
+	return p, fmt.Errorf("the project %q was changed by others again and again; try it again", ref)
+}
+
+// try is editProject, which fails with place.ErrChanged if somebody else was faster.
+func (e projectEdit) try(ctx context.Context, all place.Projects, ref string) (place.Project, error) {
 	p, err := project(ctx, all, ref)
 	if err != nil {
 		return p, err

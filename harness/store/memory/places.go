@@ -121,8 +121,15 @@ func (p *Places) SetProject(ctx context.Context, project place.Project) error {
 	if !ok {
 		return place.None("project", project.ID)
 	}
+	if !project.Updated.IsZero() && !project.Updated.Equal(before.Updated) {
+		return place.Changed("project", project.ID)
+	}
 	project.Created = before.Created
-	return p.put(project, precise(p.now()))
+	now := precise(p.now())
+	if !now.After(before.Updated) { // it tells two states of a project apart
+		now = before.Updated.Add(time.Microsecond)
+	}
+	return p.put(project, now)
 }
 
 // put keeps a project unless another has a directory of it. The caller holds the

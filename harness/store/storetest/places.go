@@ -191,6 +191,17 @@ func testSetProject(t *testing.T, p place.Places) {
 	if !got.Created.Equal(before.Created) || !got.Updated.After(before.Updated) {
 		t.Errorf("created %v, updated %v; want %v and later", got.Created, got.Updated, before.Created)
 	}
+	before.Name = "Of what was read before"
+	if err := p.SetProject(t.Context(), before); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("after a change in between: error = %v, want ErrChanged", err)
+	}
+	got.Name = "Of what is there"
+	if err := p.SetProject(t.Context(), got); err != nil {
+		t.Errorf("of what is there: %v", err)
+	}
+	if now, err := p.Project(t.Context(), "a"); err != nil || now.Name != got.Name {
+		t.Errorf("Project = %+v (%v), want the name %q", now, err, got.Name)
+	}
 	if _, err := p.ProjectOf(t.Context(), root("b")); !errors.Is(err, place.ErrNone) {
 		t.Errorf("a directory that it had: error = %v, want ErrNone", err)
 	}
