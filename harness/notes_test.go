@@ -154,19 +154,39 @@ func TestNotesOfAModelWithoutTools(t *testing.T) { // R-PROMPT-32
 	})
 }
 
-// Each kind of note of the registry comes from a send, in both shapes.
+// Each kind of note of the registry comes with a send, in the place that it has in
+// either shape.
 func TestAllNotesAreSent(t *testing.T) { // R-PROMPT-31
-	r, err := prompt.Standard(prompt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, k := range r.NoteKinds() {
-		got = append(got, k.Name())
-	}
-	if diff := cmp.Diff([]string{"answers", "date", "skill", "voice"}, got); diff != "" {
-		t.Errorf("kinds (-want +got): the tests of both shapes know the others\n%s", diff)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		standard, err := prompt.Standard(prompt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := map[string]string{
+			"answers": "Which one?", "date": prompt.DateNote(time.Now().UTC()), "skill": "as a says", "voice": "read aloud",
+		}
+		for _, shape := range []prompt.Shape{prompt.Harness, prompt.Stateless} {
+			f := newFixture(asking("Which one?"))
+			f.settings.facts.Skills = abc()
+			f.script.steps = []step{wants(want{"w", "ask", "{}"}), says("asked"), says("x")}
+			s := f.open(t)
+			ask(t, s, "one")
+			f.settings.model.NoTools = shape == prompt.Stateless
+			setOption(t, s, harness.OptionVoice, harness.VoiceOn)
+			ask(t, s, "/a go")
+			r := f.script.requests()[2]
+			for _, k := range standard.NoteKinds() {
+				mark, ok := marks[k.Name()]
+				if !ok {
+					t.Errorf("no send of this test brings a note of the kind %s", k.Name())
+				}
+				system := k.Spot(shape).Place == prompt.PlaceSystem
+				if strings.Contains(r.System, mark) != system || strings.Contains(lastText(r), mark) == system {
+					t.Errorf("%s: the note %s is not in its place, or is twice", shape, k.Name())
+				}
+			}
+		}
+	})
 }
 
 func TestAnswersAreToldOnce(t *testing.T) { // R-PROMPT-35
