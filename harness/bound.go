@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -22,7 +23,8 @@ func (s *Session) bound() thread.Bound {
 // bind settles where the session belongs: where its client says, else where its
 // thread does. It fails with a [*MissingError] for what the client has named. What
 // the thread has named and is not there any more is told to the user, and the
-// session goes on without it.
+// session goes on without it. A project that is named by its name is kept by its id,
+// so that it may be called something else.
 func (s *Session) bind(ctx context.Context, stored thread.Bound) error {
 	p := &s.spec.Place
 	named := s.bound()
@@ -33,7 +35,10 @@ func (s *Session) bind(ctx context.Context, stored thread.Bound) error {
 		p.Workspace = stored.Workspace
 	}
 	for s.bound() != (thread.Bound{}) {
-		_, err := s.e.o.Settings.Freeze(ctx, s.place(), s.choice)
+		snap, err := s.e.o.Settings.Freeze(ctx, s.place(), s.choice)
+		if found := snap.Prompt.Project; err == nil && found != nil && p.Project != "" {
+			p.Project = cmp.Or(found.ID, p.Project)
+		}
 		missing, ok := errors.AsType[*MissingError](err)
 		if !ok {
 			return nil // any other error shows when a message is sent

@@ -155,6 +155,25 @@ func TestPlaceThatIsMissing(t *testing.T) { // R-PROMPT-55
 	}
 }
 
+// A session that names its project by the name stays in it when that changes.
+func TestPlaceByName(t *testing.T) { // M-18
+	f := newFixture()
+	f.settings.places = []string{"The Name", "w"}
+	f.settings.facts.Project = &prompt.Project{ID: "p", Name: "The Name"}
+	f.script.steps = []step{says("x")}
+	s := f.open(t, at("The Name", "w"))
+	f.settings.places = []string{"p", "w"} // the project is renamed
+	ask(t, s, "one")
+	if diff := cmp.Diff([]thread.Bound{{Project: "p", Workspace: "w"}}, f.bounds(t, s.ID())); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	f.settings.facts.Project = &prompt.Project{ID: "of the directory"}
+	ask(t, f.open(t, at("", "w")), "two")
+	if got := f.settings.place.Project; got != "" {
+		t.Errorf("a session that names no project is at %q", got)
+	}
+}
+
 // A project and a workspace may have one id.
 func TestPlaceWithoutItsNamesake(t *testing.T) { // R-PROMPT-55
 	f := newFixture()

@@ -2,6 +2,7 @@ package prompt
 
 // A Project is what a session's project says to the model (R-PROMPT-28).
 type Project struct {
+	ID           string // what its owner knows it by; the model is not told
 	Name         string
 	Instructions string // of the user, for every message; may be empty
 }

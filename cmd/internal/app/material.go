@@ -65,7 +65,7 @@ func (a *App) project(ctx context.Context, p harness.Place) (*prompt.Project, er
 	case err != nil:
 		return nil, err
 	}
-	return &prompt.Project{Name: found.Name, Instructions: found.Instructions}, nil
+	return &prompt.Project{ID: found.ID, Name: found.Name, Instructions: found.Instructions}, nil
 }
 
 // projectOf returns the project of a directory, by its path or by the one that its
