@@ -244,6 +244,10 @@ func TestSetOption(t *testing.T) { // R-ACP-18
 		{harness.OptionMode, "", harness.ErrOption},
 		{harness.OptionTools, "off", nil},
 		{harness.OptionTools, "sometimes", harness.ErrOption},
+		{harness.OptionCitations, "linked", nil},
+		{harness.OptionCitations, "footnotes", harness.ErrOption},
+		{harness.OptionVoice, "on", nil},
+		{harness.OptionVoice, "", harness.ErrOption},
 		{harness.OptionThinking, "high", nil},
 		{harness.OptionThinking, "default", nil},
 		{harness.OptionThinking, "", harness.ErrOption},
@@ -278,6 +282,9 @@ func TestSetOption(t *testing.T) { // R-ACP-18
 				t.Errorf("%s is %q, want %q", o.ID, o.Current, tt.value)
 			}
 		}
+	}
+	if diff := cmp.Diff(s.Choice(), f.load(t, s.ID()).Choice()); diff != "" {
+		t.Errorf("options of the thread (-chosen +loaded):\n%s", diff)
 	}
 }
 
