@@ -104,6 +104,9 @@ func forZed(e *wire.Error) *wire.Error {
 // for them is not shown.
 func classify(err error, chosen bool) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
+		if e.Code != ConfigInvalid {
+			return e
+		}
 		whole := *e
 		whole.Message = sentence(e.Message) // what names a file and a line is none yet
 		return &whole
