@@ -112,6 +112,7 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 		f := newFixture(toolstest.Echo("look"), write)
 		f.script.steps = []step{says("x")}
 		f.options.Idle = -1
+		f.settings.facts.Skills = abc()
 		set := &toolSet{}
 		s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
 		ask(t, s, "one")
@@ -131,6 +132,16 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 		f.tools[0] = toolstest.Answer("look", tools.Result{Text: "x"}) // the closures of the tools
 		set.tools = []tools.Tool{toolstest.Echo("more")}               // a server without guidance
 		ask(t, s, "four")
+		setOption(t, s, harness.OptionVoice, harness.VoiceOn) // notes
+		ask(t, s, "/a five")
+		f.settings.facts.Skills[1].Instruction = "Anew." // what a skill says
+		if _, err := f.engine.SetTitle(t.Context(), s.ID(), "another"); err != nil {
+			t.Fatal(err)
+		}
+		ask(t, s, "/a six")
+		if got := lastText(f.script.requests()[7]); !strings.Contains(got, "Anew.") {
+			t.Errorf("the message carries %q, want what the skill says now", got)
+		}
 
 		for i, tr := range f.traces {
 			if want := map[bool]string{true: "built", false: "reused"}[i == 0]; tr.Harness != want {
@@ -140,18 +151,22 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 	})
 }
 
-func TestClientIsNotInTheSignature(t *testing.T) { // R-HARN-03
-	f := newFixture(toolstest.Echo("look"))
-	f.script.steps = []step{says("x")}
-	for _, c := range []prompt.Client{{Name: "zed", Version: "1"}, {Name: "emacs", Version: "2"}} {
-		s := f.open(t, func(sp *harness.Spec) { sp.Client = c })
-		ask(t, s, "go")
+func TestWhoAndWhereIsNotInTheSignature(t *testing.T) { // R-HARN-03
+	var systems, signatures []string
+	for _, name := range []string{"zed", "emacs"} { // of the client, and of the shell in the environment block
+		run := toolstest.Echo("run")
+		run.Describe.Effect = tools.Executes
+		f := newFixture(run)
+		f.script.steps = []step{says("x")}
+		f.options.Shell.Shell = "/bin/" + name
+		ask(t, f.open(t, func(sp *harness.Spec) { sp.Client = prompt.Client{Name: name, Version: "1"} }), "go")
+		systems, signatures = append(systems, f.script.requests()[0].System), append(signatures, f.traces[0].Signature)
 	}
-	if a, b := f.traces[0], f.traces[1]; a.Signature != b.Signature {
-		t.Errorf("two clients, two signatures: %v, %v", a, b)
+	if signatures[0] != signatures[1] {
+		t.Errorf("two clients and shells, two signatures: %v", signatures)
 	}
-	if a, b := f.script.requests()[0].System, f.script.requests()[1].System; a == b || !strings.Contains(a, "zed") {
-		t.Error("the system string does not name the client")
+	if got := strings.ReplaceAll(systems[0], "zed", "emacs"); got != systems[1] || strings.Count(systems[0], "zed") != 2 {
+		t.Errorf("the system string does not name client and shell:\n%s", systems[0])
 	}
 }
 
