@@ -139,24 +139,39 @@ func (s *bodySource) conversation(ctx context.Context) (*thread.Conversation, er
 	return conv, s.t.catchUp(ctx, conv)
 }
 
-// document returns a document that is kept, or, where its content is not at hand, as in
-// a thread that comes from elsewhere, what the message has embedded.
+// document returns a document that is kept, or, where it is not or cannot be read, as
+// in a thread that comes from elsewhere, what the message has embedded.
 func (s *bodySource) document(ctx context.Context, a thread.Attached) (doc.Body, error) {
-	err := place.ErrNone
-	if s.t.o.Documents != nil {
-		var kept []byte
-		if kept, err = s.t.o.Documents.Content(ctx, a.Key); err == nil {
-			return body(a, kept), nil
-		}
+	content, err := s.kept(ctx, a)
+	if err != nil && ctx.Err() == nil {
+		content, err = s.instead(ctx, a, err)
 	}
-	found, lost := s.embedded(ctx, a)
+	if err != nil {
+		return doc.Body{}, err
+	}
+	return body(a, content), nil
+}
+
+// instead returns what the message has embedded of a document that was not read
+// because of fault.
+func (s *bodySource) instead(ctx context.Context, a thread.Attached, fault error) ([]byte, error) {
+	found, err := s.embedded(ctx, a)
 	switch {
-	case lost == nil:
-		return body(a, found), nil
-	case errors.Is(err, place.ErrNone), errors.Is(err, fs.ErrNotExist):
-		return doc.Body{}, lost
+	case errors.Is(fault, place.ErrNone):
+		return found, err
+	case err != nil:
+		return nil, fault
 	}
-	return doc.Body{}, err
+	s.t.log.Warn().Err(fault).Msg("a document is read from its message")
+	return found, nil
+}
+
+// kept returns the content of a document, or [place.ErrNone].
+func (s *bodySource) kept(ctx context.Context, a thread.Attached) ([]byte, error) {
+	if s.t.o.Documents == nil {
+		return nil, place.ErrNone
+	}
+	return s.t.o.Documents.Content(ctx, a.Key)
 }
 
 // embedded finds the content of an attachment in the messages of the thread.
