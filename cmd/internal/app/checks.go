@@ -111,14 +111,20 @@ func tryPrompt(c *config.Config) error {
 	if err := r.Check(f); err != nil {
 		return err
 	}
+	tried := make(map[string]bool)
 	for _, x := range append([]prompt.Extra{{}}, f.Extras...) {
-		if err := tryScope(r, c, f, x.Scope); err != nil {
+		if tried[x.Scope] {
+			continue
+		}
+		tried[x.Scope] = true
+		if err := tryScope(r, c, prompt.Context{Scope: x.Scope, Facts: f}); err != nil {
 			return err
 		}
 	}
+	some := []prompt.ToolSchema{{Name: "read"}} // what is said of tools is told only where there are any
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		f.Profile = profile(c.ModelProfile(name))
-		if err := tryScope(r, c, f, ""); err != nil {
+		if err := tryScope(r, c, prompt.Context{Tools: some, Facts: f}); err != nil {
 			return fmt.Errorf("%s: models.%s: %w", c.ModelsPath(), name, err)
 		}
 	}
@@ -127,8 +133,8 @@ func tryPrompt(c *config.Config) error {
 
 // tryScope assembles the prompt of one session, in which every tool is known that
 // the configuration names.
-func tryScope(r *prompt.Registry, c *config.Config, f prompt.Facts, scope string) error {
-	ask := prompt.Context{Scope: scope, Model: "model", Cwd: c.Paths.Home, Facts: f}
+func tryScope(r *prompt.Registry, c *config.Config, ask prompt.Context) error {
+	ask.Model, ask.Cwd = "model", c.Paths.Home
 	if c.ToolOrder != nil {
 		ask.Known = slices.Clone(*c.ToolOrder)
 	}
