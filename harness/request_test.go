@@ -65,6 +65,7 @@ func TestPrefixStabilityOfNotes(t *testing.T) { // R-HARN-14, R-PROMPT-33
 			has[room+"/AGENTS.md"], has[room+"/x"] = "of "+room, "x"
 		}
 		f := newFixture(toolstest.Echo("read-context"), asking("Which?", "this"), toolstest.Answer("hide", tools.Result{Text: "a\u200bb"}))
+		f.threads = newCoded()
 		for i, at := range rooms {
 			f.tools = append(f.tools, visits(fmt.Sprint("visit", i), at))
 		}
@@ -106,6 +107,13 @@ func TestPrefixStabilityOfNotes(t *testing.T) { // R-HARN-14, R-PROMPT-33
 			if got := strings.Count(all, text); got != n {
 				t.Errorf("the last request has %q %d times, want %d", text, got, n)
 			}
+		}
+		g := f.beside(f.tools...)
+		g.script.steps = []step{says("x")}
+		ask(t, g.load(t, s.ID()), "elsewhere")
+		lived := reqs[59].Messages
+		if diff := cmp.Diff(lived, g.script.requests()[0].Messages[:len(lived)]); diff != "" {
+			t.Errorf("read from the store the conversation is another one (-lived +read):\n%s", diff)
 		}
 	})
 }
