@@ -381,6 +381,7 @@ func TestMistakes(t *testing.T) {
 		{"no patience at all", "[harness]\nidle = \"0s\"", nil, nil, "FILE:2: harness.idle: must be longer than zero"},
 		{"a server with two ways", "[mcp.a]\ncommand = \"a\"\nurl = \"http://a\"", nil, nil, "mcp.a: give either command or url"},
 		{"an unknown citation mode", "citations = \"none\"", nil, nil, `FILE:1: citations: "none" is not one of registry, linked`},
+		{"units that there are not", "[context]\nunits = \"miles\"", nil, nil, `FILE:2: context.units: "miles" is not one of metric, imperial`},
 		{"a latitude beyond the pole", "[context]\nlatitude = 90.5", nil, nil, "FILE:2: context.latitude: must be degrees from -90 to 90"},
 		{"a longitude that is no number", "[context]\nlongitude = nan", nil, nil, "FILE:2: context.longitude: must be degrees from -180 to 180"},
 		{"a time format", "[context]\ntime = \"am\"", nil, nil, `FILE:2: context.time: "am" is not one of`},

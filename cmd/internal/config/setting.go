@@ -82,7 +82,8 @@ func oneOf(value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return fmt.Errorf("%q is not one of %s", value, strings.Join(allowed, ", "))
+	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }) // which is to leave it out
+	return fmt.Errorf("%q is not one of %s", value, strings.Join(named, ", "))
 }
 
 // notNegative returns an error for a number below zero.
