@@ -159,6 +159,8 @@ func (s *bodySource) instead(ctx context.Context, a thread.Attached, fault error
 	switch {
 	case errors.Is(fault, place.ErrNone):
 		return found, err
+	case err != nil && errors.Is(fault, fs.ErrNotExist): // for this key alone
+		return nil, err
 	case err != nil:
 		return nil, fault
 	}
