@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness"
@@ -14,9 +13,6 @@ import (
 	"github.com/lorimer-dev/lorimer/prompt/instructions"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
-
-// listed is how much of a list of a workspace the model is told (R-PROMPT-55).
-const listed = 20
 
 // join adds to f what a session at p has beside the configuration: what its
 // client said, its project and workspace, and the files of its directory. It
@@ -45,6 +41,25 @@ func carried(c *config.Config, dir string) ([]prompt.Instruction, []string) {
 	return instructions.Read(dir, instructions.Limits{
 		File: c.Instructions.FileBytes, All: c.Instructions.AllBytes, Secret: workspace.Secret,
 	})
+}
+
+// settle returns p with its project by its id.
+func (a *App) settle(ctx context.Context, p harness.Place) (harness.Place, error) {
+	if p.Project != "" {
+		found, err := a.project(ctx, p)
+		if err != nil {
+			return harness.Place{}, err
+		}
+		p.Project = found.ID
+	}
+	if p.Workspace == "" {
+		return p, nil
+	}
+	_, err := a.places.Workspace(ctx, p.Workspace)
+	if errors.Is(err, place.ErrNone) {
+		err = &harness.MissingError{What: "workspace", ID: p.Workspace}
+	}
+	return p, err
 }
 
 // project returns the project that a session names or, where it names none, that
@@ -102,16 +117,17 @@ func (a *App) workspace(ctx context.Context, id string) (*prompt.Workspace, erro
 	return &prompt.Workspace{Bound: summary(w, items)}, nil
 }
 
-// summary tells of a workspace by its collections and what is pinned, of each as
-// many as fit.
+// summary tells of a workspace by its collections and what is pinned. The prompt
+// says how many there are of those for which it has no room.
 func summary(w place.Workspace, items []place.Item) *prompt.Summary {
 	s := &prompt.Summary{ID: w.ID, Title: w.Title, Documents: w.Documents}
+	seen := map[string]bool{"": true}
 	for _, i := range items {
-		c := prompt.Ref{ID: i.Collection, Title: i.Collection}
-		if i.Collection != "" && !slices.Contains(s.Collections, c) && len(s.Collections) < listed {
-			s.Collections = append(s.Collections, c)
+		if !seen[i.Collection] {
+			seen[i.Collection] = true
+			s.Collections = append(s.Collections, prompt.Ref{ID: i.Collection, Title: i.Collection})
 		}
-		if i.Pinned && len(s.Pinned) < listed {
+		if i.Pinned {
 			s.Pinned = append(s.Pinned, prompt.Ref{ID: i.Key, Title: i.Name})
 		}
 	}

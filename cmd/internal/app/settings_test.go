@@ -162,14 +162,16 @@ func TestFreezeProjectBehindALink(t *testing.T) {
 	}
 }
 
-// A bound workspace is told by names, as many as fit (R-PROMPT-55).
+// A bound workspace is told by names, as many as fit, and how many there are beside
+// them (R-PROMPT-55).
 func TestFreezeWorkspace(t *testing.T) {
+	const many, each = 50, 25 // documents, and of them collections and pinned
 	m := newMachine(t, Stored, "")
 	ctx := t.Context()
 	if err := m.Places().AddWorkspace(ctx, place.Workspace{ID: "law", Title: "Law"}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 2 * listed {
+	for i := range many {
 		d, err := m.Places().Keep(ctx, fmt.Sprintf("%02d.txt", i), "text/plain", fmt.Append(nil, "body ", i))
 		if err != nil {
 			t.Fatal(err)
@@ -187,16 +189,24 @@ func TestFreezeWorkspace(t *testing.T) {
 		t.Fatalf("workspace = %+v, want a summary and nothing else", w)
 	}
 	s := w.Bound
-	if s.ID != "law" || s.Title != "Law" || s.Documents != 2*listed || len(s.Collections) != listed || len(s.Pinned) != listed {
+	if s.ID != "law" || s.Title != "Law" || s.Documents != many || len(s.Collections) != each || len(s.Pinned) != each {
 		t.Errorf("summary = %+v", s)
 	}
 	if s.Collections[0].Title != "Volume 00" || s.Pinned[1].Title != "02.txt" || !strings.HasPrefix(s.Pinned[1].ID, "document:") {
 		t.Errorf("collections %v, pinned %v", s.Collections, s.Pinned)
 	}
+	r, err := standard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, _, err := r.Parts(prompt.Context{Tools: []prompt.ToolSchema{{Name: "read"}}, Facts: prompt.Facts{Workspace: w}}, time.Now())
+	if err != nil || strings.Count(told.Stable, "\n- and 5 more\n") != 2 {
+		t.Errorf("%v; want two lists with more than stand in them in:\n%s", err, told.Stable)
+	}
 	if m.facts(harness.Place{}).Workspace != nil {
 		t.Error("a session that is bound to nothing is told of a workspace")
 	}
-	_, err := m.freeze(harness.Place{Workspace: "nope"})
+	_, err = m.freeze(harness.Place{Workspace: "nope"})
 	if missing, ok := errors.AsType[*harness.MissingError](err); !ok || missing.What != "workspace" || missing.ID != "nope" {
 		t.Errorf("error = %v, want that the workspace is missing", err)
 	}
