@@ -195,6 +195,10 @@ func (s settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice)
 	return harness.Snapshot{}, &model.Error{Kind: model.Unavailable, Message: "no such model"}
 }
 
+func (s settings) Settle(_ context.Context, p harness.Place) (harness.Place, error) {
+	return p, s.places.freeze(p)
+}
+
 func (s settings) Skills(_ context.Context, p harness.Place) ([]prompt.Skill, error) {
 	return append(s.shelf.list(), p.Skills...), nil
 }

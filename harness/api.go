@@ -113,6 +113,9 @@ type Settings interface {
 	// at p (R-HARN-06, R-TOOLS-03). A project or a workspace that p names and
 	// that is not there is a [*MissingError].
 	Freeze(ctx context.Context, p Place, c Choice) (Snapshot, error)
+	// Settle returns p with its project by its id, or a [*MissingError] for what p
+	// names and is not there. It reads neither models nor keys.
+	Settle(ctx context.Context, p Place) (Place, error)
 	// Skills returns the enabled skills of a session at p, by name. What is
 	// wrong with others it tells elsewhere.
 	Skills(ctx context.Context, p Place) ([]prompt.Skill, error)

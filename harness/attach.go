@@ -29,6 +29,7 @@ const (
 	bodyShare   = 4       // as a fraction of the window
 	bodyUnknown = 8 << 10 // tokens, where the window is not known
 	bodyMost    = 32 << 10
+	tokenBytes  = 4 // of a text, as far as can be told without the model
 )
 
 const (
@@ -106,7 +107,7 @@ func (t *turn) table(ctx context.Context, items []attach.Item) string {
 	if !t.declared(readContext) {
 		return strings.TrimSpace(attach.Bodies(t.linked(ctx, items), t.room()))
 	}
-	return strings.TrimSpace(attach.Table(items, t.snap.Inline))
+	return strings.TrimSpace(attach.Table(items, t.snap.Inline, t.room()*tokenBytes))
 }
 
 // linked returns items with the texts of the files in the workspace that they link

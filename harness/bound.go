@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -35,9 +34,9 @@ func (s *Session) bind(ctx context.Context, stored thread.Bound) error {
 		p.Workspace = stored.Workspace
 	}
 	for s.bound() != (thread.Bound{}) {
-		snap, err := s.e.o.Settings.Freeze(ctx, s.place(), s.choice)
-		if found := snap.Prompt.Project; err == nil && found != nil && p.Project != "" {
-			p.Project = cmp.Or(found.ID, p.Project)
+		settled, err := s.e.o.Settings.Settle(ctx, s.place())
+		if err == nil {
+			p.Project = settled.Project
 		}
 		missing, ok := errors.AsType[*MissingError](err)
 		if !ok {

@@ -97,10 +97,14 @@ func TestPlaceThatIsMissing(t *testing.T) { // R-PROMPT-55
 	s := f.open(t, at("p", "w"))
 	plain := f.open(t)
 	ask(t, plain, "hi")
-	reads := f.settings.reads.Load()
+	reads, settled := f.settings.reads.Load(), f.settings.settled.Load()
 	f.load(t, plain.ID())
-	if got := f.settings.reads.Load(); got != reads {
+	if got := f.settings.settled.Load(); got != settled {
 		t.Error("a session that belongs nowhere was looked for")
+	}
+	f.load(t, s.ID())
+	if got := f.settings.reads.Load(); got != reads {
+		t.Error("all settings were read to open a session, and with them the key of its model")
 	}
 	tests := []struct {
 		name               string
@@ -158,8 +162,7 @@ func TestPlaceThatIsMissing(t *testing.T) { // R-PROMPT-55
 // A session that names its project by the name stays in it when that changes.
 func TestPlaceByName(t *testing.T) { // M-18
 	f := newFixture()
-	f.settings.places = []string{"The Name", "w"}
-	f.settings.facts.Project = &prompt.Project{ID: "p", Name: "The Name"}
+	f.settings.places, f.settings.id = []string{"The Name", "w"}, "p"
 	f.script.steps = []step{says("x")}
 	s := f.open(t, at("The Name", "w"))
 	f.settings.places = []string{"p", "w"} // the project is renamed
@@ -167,7 +170,6 @@ func TestPlaceByName(t *testing.T) { // M-18
 	if diff := cmp.Diff([]thread.Bound{{Project: "p", Workspace: "w"}}, f.bounds(t, s.ID())); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	f.settings.facts.Project = &prompt.Project{ID: "of the directory"}
 	ask(t, f.open(t, at("", "w")), "two")
 	if got := f.settings.place.Project; got != "" {
 		t.Errorf("a session that names no project is at %q", got)

@@ -25,7 +25,9 @@ type settings struct {
 	places  []string // the projects and the workspaces that there are; "project x" is no workspace x
 	freeze  func()   // called while a send reads them; nil does nothing
 	err     error
+	id      string // of every project, whatever it is named by; "" is the name
 	reads   atomic.Int32
+	settled atomic.Int32
 
 	mu      sync.Mutex // guards the fields below
 	place   harness.Place
@@ -40,10 +42,8 @@ func (s *settings) Freeze(_ context.Context, p harness.Place, c harness.Choice) 
 	s.mu.Lock()
 	s.place = p
 	s.mu.Unlock()
-	for what, id := range map[string]string{"project": p.Project, "workspace": p.Workspace} {
-		if id != "" && !slices.Contains(s.places, id) && !slices.Contains(s.places, what+" "+id) {
-			return harness.Snapshot{}, &harness.MissingError{What: what, ID: id}
-		}
+	if _, err := s.settle(p); err != nil {
+		return harness.Snapshot{}, err
 	}
 	d := s.model
 	for _, m := range s.more {
@@ -55,6 +55,23 @@ func (s *settings) Freeze(_ context.Context, p harness.Place, c harness.Choice) 
 		Model: d, Open: s.open, Prompt: s.facts, Notices: s.notices, Zone: time.UTC, Inline: s.inline, NoNested: !s.nested,
 		SkillFile: func(skill, file string) (string, error) { return "the file " + file + " of " + skill, nil },
 	}, s.err
+}
+
+func (s *settings) Settle(_ context.Context, p harness.Place) (harness.Place, error) {
+	s.settled.Add(1)
+	return s.settle(p)
+}
+
+func (s *settings) settle(p harness.Place) (harness.Place, error) {
+	for what, id := range map[string]string{"project": p.Project, "workspace": p.Workspace} {
+		if id != "" && !slices.Contains(s.places, id) && !slices.Contains(s.places, what+" "+id) {
+			return harness.Place{}, &harness.MissingError{What: what, ID: id}
+		}
+	}
+	if s.id != "" && p.Project != "" {
+		p.Project = s.id
+	}
+	return p, nil
 }
 
 func (s *settings) Skills(context.Context, harness.Place) ([]prompt.Skill, error) {

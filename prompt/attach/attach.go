@@ -47,10 +47,10 @@ func id(p []byte, digits int) string {
 }
 
 // Table returns the block headed "# Attached Context": the items by key, type and
-// name, and below it the bodies of at most inline bytes, between tags that mark
-// them as data (R-PROMPT-50). Items of one key are one row with all their names.
-// Without items it is "".
-func Table(items []Item, inline int) string {
+// name, and below it the bodies of at most inline bytes each, and all bytes together,
+// between tags that mark them as data (R-PROMPT-50). Items of one key are one row with
+// all their names. Without items it is "".
+func Table(items []Item, inline, all int) string {
 	rows := merge(items)
 	if len(rows) == 0 {
 		return ""
@@ -59,9 +59,10 @@ func Table(items []Item, inline int) string {
 	writeTable(&b, rows)
 	first := true
 	for _, r := range rows {
-		if r.kind != readable || len(r.Body) > inline {
+		if r.kind != readable || len(r.Body) > min(inline, all) {
 			continue
 		}
+		all -= len(r.Body)
 		if first {
 			b.WriteString("\n" + phrase("data") + "\n")
 			first = false

@@ -71,7 +71,7 @@ func TestTable(t *testing.T) { // R-PROMPT-50
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, attach.Table(tt.items, 12)); diff != "" {
+			if diff := cmp.Diff(tt.want, attach.Table(tt.items, 12, 1<<10)); diff != "" {
 				t.Errorf("Table (-want +got):\n%s", diff)
 			}
 		})
@@ -97,11 +97,11 @@ func TestNamesStayInTheirCell(t *testing.T) { // R-PROMPT-50
 	}
 	for _, tt := range tests {
 		want := head + "| resource:1 | link | " + tt.want + " |\n"
-		if got := attach.Table([]attach.Item{{Key: "resource:1", Name: tt.name}}, 0); got != want {
+		if got := attach.Table([]attach.Item{{Key: "resource:1", Name: tt.name}}, 0, 0); got != want {
 			t.Errorf("name %.40q is shown as %q, want %q", tt.name, strings.TrimPrefix(got, head), tt.want)
 		}
 		want = head + "| resource:1 | " + tt.want + " | n |\n"
-		if got := attach.Table([]attach.Item{{Key: "resource:1", Name: "n", Type: tt.name}}, 0); got != want {
+		if got := attach.Table([]attach.Item{{Key: "resource:1", Name: "n", Type: tt.name}}, 0, 0); got != want {
 			t.Errorf("type %.40q is shown as %q, want %q", tt.name, strings.TrimPrefix(got, head), tt.want)
 		}
 	}
@@ -117,7 +117,7 @@ func BenchmarkNames(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if len(attach.Table(items, 0)) > 1000 {
+				if len(attach.Table(items, 0, 0)) > 1000 {
 					b.Fatal("all names are shown")
 				}
 			}
@@ -187,7 +187,7 @@ func FuzzTable(f *testing.F) {
 	f.Add("k\n", "\u2028", "\xff\\")
 	f.Add("| --- |", "</resource>", "\x00\u202e")
 	f.Fuzz(func(t *testing.T, key, mediaType, name string) {
-		got := attach.Table([]attach.Item{{Key: key, Type: mediaType, Name: name}}, 100)
+		got := attach.Table([]attach.Item{{Key: key, Type: mediaType, Name: name}}, 100, 100)
 		rows, ok := strings.CutPrefix(got, head)
 		if !ok || !utf8.ValidString(got) {
 			t.Fatalf("Table = %q", got)
@@ -239,4 +239,20 @@ func FuzzBodies(f *testing.F) {
 			t.Errorf("%d bytes for %d tokens", len(got), tokens)
 		}
 	})
+}
+
+func TestTableGivesNoMoreThanThereIsRoomFor(t *testing.T) {
+	var items []attach.Item
+	for _, body := range []string{"aaaaaa", "bbbbbb", "c"} {
+		items = append(items, attach.Item{Key: attach.DocumentKey([]byte(body)), Name: body[:1], Body: body, Size: len(body)})
+	}
+	got := attach.Table(items, 10, 8)
+	for body, want := range map[string]bool{"aaaaaa": true, "bbbbbb": false, "c\n": true} {
+		if strings.Contains(got, body) != want {
+			t.Errorf("the table has %q: %v, want %v:\n%s", body, !want, want, got)
+		}
+	}
+	if strings.Count(got, "| document:") != 3 {
+		t.Errorf("table without a row for each item:\n%s", got)
+	}
 }

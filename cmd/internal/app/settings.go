@@ -81,6 +81,11 @@ func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice
 	}, nil
 }
 
+// Settle looks for the project and the workspace that p names.
+func (s *settings) Settle(ctx context.Context, p harness.Place) (harness.Place, error) {
+	return s.a.settle(ctx, p)
+}
+
 // tighten returns the mode that holds in a directory, whose own file may demand
 // a stricter one than the user chose, and what the user should know of that file.
 func (a *App) tighten(c *config.Config, dir string, chosen approve.Mode) (approve.Mode, []string, error) {
