@@ -23,7 +23,8 @@ const (
 
 // File returns the text of a file that stands below the folder of a skill, by its
 // path from there with slashes: revealed, of a skill of the workspace in an element
-// that says so, and above 64 KiB cut with a mark. Its error is for the model: it
+// that says so, and above 64 KiB cut with a mark. Reading a skill asks nobody, so a
+// file that [Library.Secret] holds of is not given. The error is for the model: it
 // names no path of this machine, and where the file is missing it says which ones
 // there are.
 func (l *Library) File(s Skill, name string) (string, error) {
@@ -33,6 +34,9 @@ func (l *Library) File(s Skill, name string) (string, error) {
 	name = path.Clean(strings.TrimPrefix(strings.TrimSpace(name), "./"))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("%.80q is no file of the skill %q; give a path from its folder, without ..", name, s.Name)
+	}
+	if l.secret(s, name) {
+		return "", fmt.Errorf("the file %.80q of the skill %q by its name holds passwords or keys and is not shown; do without it, or tell the user what you need of it", name, s.Name)
 	}
 	dir, err := openFolder(s)
 	if err != nil {
@@ -46,6 +50,17 @@ func (l *Library) File(s Skill, name string) (string, error) {
 		return prompt.Wrap("skill-file", text, "skill", s.Name, "file", name, "from", string(s.Scope)), nil
 	}
 	return prompt.Reveal(text), nil
+}
+
+// secret reports whether a file in the folder of s, or what it is a link to, holds
+// passwords or keys. A folder of skills in a workspace can be a link to any other
+// one there.
+func (l *Library) secret(s Skill, name string) bool {
+	if l.Secret == nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(s.Folder, filepath.FromSlash(name)))
+	return l.Secret(name) || err == nil && l.Secret(real)
 }
 
 // openFolder opens the folder of s. In a workspace nothing that changes meanwhile

@@ -111,6 +111,28 @@ func TestFileOfWorkspace(t *testing.T) {
 	}
 }
 
+// The folder of a skill of a workspace may be any folder there, and reading from it
+// asks nobody.
+func TestFileOfSecrets(t *testing.T) {
+	workspace := t.TempDir()
+	write(t, filepath.Join(workspace, "SKILL.md"), skillText("a", "workspace"))
+	write(t, filepath.Join(workspace, ".env"), "KEY=x")
+	write(t, filepath.Join(workspace, "sub/.env"), "KEY=x")
+	write(t, filepath.Join(workspace, "plain.md"), "plain")
+	link(t, ".env", filepath.Join(workspace, "notes.md"))
+	link(t, filepath.Join("..", ".."), filepath.Join(workspace, ".agents/skills/a"))
+	s := only(t, skills.Places{Workspace: workspace})
+	lib := &skills.Library{Secret: func(path string) bool { return filepath.Base(path) == ".env" }}
+	for _, file := range []string{".env", "./.env", "sub/.env", "sub/../.env", "notes.md"} {
+		if got, err := lib.File(s, file); err == nil || !strings.Contains(err.Error(), "holds passwords or keys and is not shown; ") {
+			t.Errorf("File(%q) = %q, %v; want it refused", file, got, err)
+		}
+	}
+	if got, err := lib.File(s, "plain.md"); err != nil || !strings.Contains(got, "plain") {
+		t.Errorf("File(plain.md) = %q, %v", got, err)
+	}
+}
+
 func TestFileOfSingle(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.md"), skillText("a", "me"))

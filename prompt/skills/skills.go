@@ -87,6 +87,11 @@ type Root struct {
 // A Library finds skills. It reads again only what has changed. The zero value is
 // ready, and safe for concurrent use.
 type Library struct {
+	// Secret reports whether a file by its name holds passwords or keys;
+	// [Library.File] gives no such file. nil holds of none. It is set before the
+	// first use.
+	Secret func(path string) bool
+
 	mu    sync.Mutex // guards the fields below
 	kept  map[place]kept
 	round uint64 // of the last Find

@@ -78,6 +78,7 @@ func Open(o Options) (*App, error) {
 		o.Warn(w)
 	}
 	a.finder.log = o.Log
+	a.skills.Secret = workspace.Secret
 	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
 	a.prompts, err = standard()
 	if err != nil {
