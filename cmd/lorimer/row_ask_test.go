@@ -381,16 +381,16 @@ func TestRow029OneFormAtATime(t *testing.T) {
 	e := edit(t, `{"match": {"contains": "ask me"}, "tools": [`+
 		`{"name": "ask_user", "args": {"questions": [{"question": "First?"}]}}, {"name": "ask_user", "args": {"questions": [{"question": "Second?"}]}}]}`+"\n"+always)
 	s := e.open(elicits())
-	open := make(chan struct{}, 1) // holds a token while a form is open
-	e.on("elicitation/create", func(json.RawMessage) (any, *rpcError) {
-		select {
-		case open <- struct{}{}:
-		default:
-			t.Error("a form came while another one was open")
-		}
-		return nil, nil
-	})
+	e.on("elicitation/create", func(json.RawMessage) (any, *rpcError) { return nil, nil })
 	id := e.send("session/prompt", say(s, "ask me"))
+	begun := make(map[string]bool)
+	e.until("two calls that run", func(f frameIn) bool {
+		var u update
+		if f.Method == "session/update" && json.Unmarshal(f.Params, &u) == nil && u.Update.Status == "in_progress" {
+			begun[u.Update.ToolCallID] = true
+		}
+		return len(begun) == 2
+	})
 	for i, word := range []string{"one", "two"} {
 		seen := 0
 		f := e.until("form", func(f frameIn) bool {
@@ -399,8 +399,12 @@ func TestRow029OneFormAtATime(t *testing.T) {
 			}
 			return seen == i+1
 		})
-		e.sync()
-		<-open
+		for range 5 {
+			e.sync()
+		}
+		if n := len(e.forms()); n != i+1 {
+			t.Fatalf("%d forms are open after %d answers, want one", n-i, i)
+		}
 		e.write(object{"jsonrpc": "2.0", "id": f.ID, "result": object{"action": "accept", "content": object{"q1": word}}})
 	}
 	e.wait(id)

@@ -377,6 +377,12 @@ func TestRow028VoiceNote(t *testing.T) {
 			if got := told(e, "four"); got != nil {
 				t.Errorf("after voice is off: %q", got)
 			}
+			e.set(s, "voice", "on")
+			told(e, "five")
+			e.set(s, "voice", "off")
+			if got := told(e, "/retry"); got != nil {
+				t.Errorf("when the message is answered anew without voice: %q", got)
+			}
 		})
 	}
 }
