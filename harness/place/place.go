@@ -86,7 +86,6 @@ type Workspaces interface {
 	Workspace(ctx context.Context, id string) (Workspace, error) // or ErrNone
 	// Workspaces returns the most recently changed first, limit of them; 0 is all.
 	Workspaces(ctx context.Context, limit int) ([]Workspace, error)
-	CountWorkspaces(ctx context.Context) (int, error)
 	AddWorkspace(ctx context.Context, w Workspace) error // or ErrTaken
 	SetWorkspace(ctx context.Context, w Workspace) error // title and description; or ErrNone
 	// DeleteWorkspace deletes one with its items, or fails with ErrNone.

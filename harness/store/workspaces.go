@@ -52,15 +52,6 @@ func (s *Store) workspaces(ctx context.Context, query string, args ...any) ([]pl
 	return all, err
 }
 
-// CountWorkspaces returns how many workspaces there are.
-func (s *Store) CountWorkspaces(ctx context.Context) (n int, err error) {
-	err = s.view(ctx, func(t tx) error {
-		_, err := t.get(ctx, "SELECT count(*) FROM workspaces", nil, &n)
-		return err
-	})
-	return n, err
-}
-
 // AddWorkspace keeps a new workspace, which has no items.
 func (s *Store) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	if err := w.Check(); err != nil {

@@ -72,14 +72,6 @@ func (t *threads) Workspaces(ctx context.Context, limit int) ([]place.Workspace,
 	return s.Workspaces(ctx, limit)
 }
 
-func (t *threads) CountWorkspaces(ctx context.Context) (int, error) {
-	s, err := t.get(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return s.CountWorkspaces(ctx)
-}
-
 func (t *threads) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	s, err := t.get(ctx)
 	if err != nil {

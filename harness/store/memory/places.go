@@ -231,15 +231,6 @@ func (p *Places) Workspaces(ctx context.Context, limit int) ([]place.Workspace, 
 	return all, nil
 }
 
-// CountWorkspaces returns how many workspaces there are.
-func (p *Places) CountWorkspaces(ctx context.Context) (int, error) {
-	if err := p.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer p.mu.Unlock()
-	return len(p.workspaces), nil
-}
-
 // AddWorkspace keeps a new workspace, which has no items.
 func (p *Places) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	if err := w.Check(); err != nil {
