@@ -143,9 +143,13 @@ type Place struct {
 type MissingError struct {
 	What string // project or workspace
 	ID   string
+	Gone bool // it was there when the session was opened
 }
 
 func (e *MissingError) Error() string {
+	if e.Gone {
+		return fmt.Sprintf("the %s %.100q of this session is not there any more; open the session again to go on without it", e.What, e.ID)
+	}
 	return fmt.Sprintf("there is no %s %.100q; \"lorimer %s list\" shows those that there are", e.What, e.ID, e.What)
 }
 

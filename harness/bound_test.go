@@ -134,8 +134,10 @@ func TestPlaceThatIsMissing(t *testing.T) { // R-PROMPT-55
 	}
 
 	f.settings.places = []string{"w"} // the project is deleted
-	if _, err := prompted(t, s, t.Context(), "one", &recorder{}); !errors.As(err, new(*harness.MissingError)) {
-		t.Errorf("send in a project that is gone: %v", err)
+	_, err := prompted(t, s, t.Context(), "one", &recorder{})
+	const gone = `the project "p" of this session is not there any more; open the session again to go on without it`
+	if missing, ok := errors.AsType[*harness.MissingError](err); !ok || missing.Error() != gone {
+		t.Errorf("send in a project that is gone: %v, want %s", err, gone)
 	}
 	loaded := f.load(t, s.ID())
 	var notices []string

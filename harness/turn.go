@@ -149,6 +149,9 @@ func (t *turn) freeze(ctx context.Context) error {
 		return err
 	}
 	if t.snap, err = t.o.Settings.Freeze(ctx, t.s.place(), t.choice); err != nil {
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			return &MissingError{What: missing.What, ID: missing.ID, Gone: true}
+		}
 		return err
 	}
 	if t.snap.Zone != nil {
