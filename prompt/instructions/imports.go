@@ -89,7 +89,7 @@ func (x *expansion) lineByLine(rel, text string) {
 			continue
 		}
 		ok, err := x.follow(rel, target)
-		if err != nil {
+		if err != nil && x.told.takes() {
 			x.told.add(fmt.Sprintf("%s:%d: @%s stays as it is: %s", shown(filepath.Join(x.dir, rel)), number, shown(target), reason(err)))
 		}
 		if !ok {

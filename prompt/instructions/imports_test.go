@@ -198,3 +198,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What is not told costs nothing to say: a file full of imports that cannot be
+// followed is read at each send.
+func TestManyBadImportsAreCheap(t *testing.T) {
+	const lines = 10_000
+	base := plant(t, map[string]string{"AGENTS.md": strings.Repeat("@x\n", lines)})
+	allocs := testing.AllocsPerRun(3, func() {
+		if _, told := instructions.Read(base, instructions.Limits{}); len(told) != 21 {
+			t.Fatalf("%d lines are told, want 20 and the number of the others", len(told))
+		}
+	})
+	if perLine := allocs / lines; perLine > 6 {
+		t.Errorf("an import that cannot be followed takes %.1f allocations", perLine)
+	}
+}

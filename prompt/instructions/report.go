@@ -18,13 +18,17 @@ type report struct {
 	more  int
 }
 
-func (p *report) add(line string) {
-	if len(p.lines) == maxLines {
-		p.more++
-		return
+// takes reports whether there is room for another line, and counts it as too many if
+// there is none.
+func (p *report) takes() bool {
+	if len(p.lines) < maxLines {
+		return true
 	}
-	p.lines = append(p.lines, line)
+	p.more++
+	return false
 }
+
+func (p *report) add(line string) { p.lines = append(p.lines, line) }
 
 // list returns the lines, the last of which counts those that are too many.
 func (p *report) list(name string) []string {
