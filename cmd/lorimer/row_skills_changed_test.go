@@ -114,6 +114,9 @@ func TestRow112SkillChanges(t *testing.T) {
 				{"emptied", func() { replaceFile(t, file, "") }, "", false},
 				{"mended", func() { replaceFile(t, file, textSkill("fresh", "The fifth.", "Do five.")) }, "The fifth.", false},
 				{"deleted", func() { os.RemoveAll(filepath.Dir(file)) }, "", false},
+				{"there once more", func() { replaceFile(t, file, textSkill("fresh", "The sixth.", "Do six.")) }, "The sixth.", false},
+				{"deleted with what is around it", func() { os.RemoveAll(filepath.Dir(filepath.Dir(file))) }, "", false},
+				{"there again", func() { replaceFile(t, file, textSkill("fresh", "The seventh.", "Do seven.")) }, "The seventh.", false},
 			}
 			for _, tt := range steps {
 				tt.change()
