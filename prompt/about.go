@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -40,12 +41,15 @@ func (f Facts) whereabouts() words {
 	return contextNowhereWords
 }
 
-// coordinates returns the coordinates in degrees if both are known, else "".
+// coordinates returns the coordinates in degrees if both are known, else "". A
+// millionth of a degree is the breadth of a hand.
 func (f Facts) coordinates() string {
 	if f.Latitude == nil || f.Longitude == nil {
 		return ""
 	}
-	degrees := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	degrees := func(x float64) string {
+		return strconv.FormatFloat(math.Round(x*1e6)/1e6+0, 'f', -1, 64) // + 0 makes of -0 what people write
+	}
 	return degrees(*f.Latitude) + ", " + degrees(*f.Longitude)
 }
 

@@ -3,6 +3,7 @@ package prompt_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -310,6 +311,7 @@ func TestLadder(t *testing.T) {
 func TestAbout(t *testing.T) {
 	const inexact = " Where exactly is unknown; when an answer depends on it, ask first."
 	lat, long := 59.91, -10.75
+	zero, tiny := math.Copysign(0, -1), 1e-300
 	tests := []struct {
 		name string
 		f    prompt.Facts
@@ -323,6 +325,8 @@ func TestAbout(t *testing.T) {
 		{"half the coordinates", prompt.Facts{Location: "Oslo", Latitude: &lat}, []string{"- The user is in Oslo." + inexact, "- Integrations: READY"}},
 		{"only coordinates", prompt.Facts{Latitude: &lat, Longitude: &long}, []string{
 			"- The user is at 59.91, -10.75 (latitude, longitude in degrees).", "- Integrations: READY"}},
+		{"where the equator begins", prompt.Facts{Latitude: &zero, Longitude: &tiny}, []string{
+			"- The user is at 0, 0 (latitude, longitude in degrees).", "- Integrations: READY"}},
 		{"blank", prompt.Facts{Name: " \n", Location: "\t", Units: " "}, []string{
 			"- Where the user is, is unknown. When an answer depends on it, ask first.", "- Integrations: READY"}},
 		{"braces", prompt.Facts{Name: "{{x}}", Location: "{{ y", Units: "}} {{model}}"}, []string{
