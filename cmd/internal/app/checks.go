@@ -188,7 +188,22 @@ func checkSkills(c *config.Config) []doctor.Finding {
 	for _, p := range problems {
 		lines = append(lines, p.String())
 	}
-	return noted(one(doctor.OK, "%s, %d of them switched on", count(len(all), "skill"), enabled), lines)
+	return noted(one(doctor.OK, "%s, %d of them switched on", count(len(all), "skill"), enabled), append(lines, idleSkills(c, all)...))
+}
+
+// idleSkills tells what the configuration says of skills without any effect here: a
+// folder that is missing, and names that none of all has.
+func idleSkills(c *config.Config, all []skills.Skill) []string {
+	var lines []string
+	if folder := c.SkillFolder(); c.Skills.Folder != "" && !exists(folder) {
+		lines = append(lines, fmt.Sprintf("skills.folder: there is no %s; make it, or correct the path", folder))
+	}
+	for _, name := range c.Skills.Disabled {
+		if name != "*" && !slices.ContainsFunc(all, func(s skills.Skill) bool { return s.Name == name }) {
+			lines = append(lines, fmt.Sprintf("skills.disabled: there is no skill %q here; \"lorimer skills list\" has the names", name))
+		}
+	}
+	return lines
 }
 
 // noted adds notes to found.

@@ -317,6 +317,9 @@ func TestNobodysFileIsNotRead(t *testing.T) {
 	}
 }
 
+// keys ends the warning about a key that there is not.
+const keys = `"lorimer help configuration" has those that there are`
+
 func TestUnknownKeysAreWarnings(t *testing.T) {
 	m := newMachine(t, "model = \"offline\"\nmodle = 1\n\n[web]\nbackend = \"json\"\nbakend = \"json\"\n\n[nonsense]\na = 1\n\n[[section]]\nname = \"a\"\ntxt = \"b\"\n\n[mcp.a]\ncommand = \"b\"\nevn = { A = \"b\" }\n")
 	c, warnings, err := config.Load(m.sources())
@@ -328,11 +331,11 @@ func TestUnknownKeysAreWarnings(t *testing.T) {
 		got = append(got, strings.ReplaceAll(w.String(), m.file, "FILE"))
 	}
 	want := []string{
-		"FILE:2: unknown key modle has no effect",
-		"FILE:6: unknown key web.bakend has no effect",
-		"FILE:8: unknown key nonsense has no effect",
-		"FILE:13: unknown key section.txt has no effect",
-		"FILE:17: unknown key mcp.a.evn has no effect",
+		"FILE:2: unknown key modle has no effect; " + keys,
+		"FILE:6: unknown key web.bakend has no effect; " + keys,
+		"FILE:8: unknown key nonsense has no effect; " + keys,
+		"FILE:13: unknown key section.txt has no effect; " + keys,
+		"FILE:17: unknown key mcp.a.evn has no effect; " + keys,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -402,7 +405,7 @@ func TestMistakes(t *testing.T) {
 		{"a hook that drops both", "[[hook]]\naction = \"drop\"\nsection = \"a\"\ntool = \"b\"", nil, nil, "FILE:1: hook: drop takes either"},
 		{"a hook that replaces a tool", "[[hook]]\naction = \"replace\"\ntool = \"b\"\ntext = \"c\"", nil, nil, "FILE:3: hook: tool means nothing to replace; leave it out"},
 		{"a hook that appends to nothing", "[[hook]]\naction = \"append\"\ntext = \"c\"", nil, nil, "FILE:1: hook: name the section to append"},
-		{"a hook that empties a section", "[[hook]]\naction = \"replace\"\nsection = \"a\"\ntext = \"\"", nil, nil, "FILE:4: hook: give the text to replace; drop takes a section out"},
+		{"a hook that empties a section", "[[hook]]\naction = \"replace\"\nsection = \"a\"\ntext = \"\"", nil, nil, "FILE:4: hook: replace needs a text; drop takes a section out"},
 		{"a hook that orders nothing", "[[hook]]\naction = \"reorder\"\norder = []", nil, nil, "FILE:3: hook: list in order what is to come first"},
 		{"a hook that orders a name twice", "[[hook]]\naction = \"reorder\"\norder = [\"a\", \"a\"]", nil, nil, `FILE:3: hook: order: "a" occurs twice`},
 		{"a hook with an unknown target", "[[hook]]\naction = \"reorder\"\ntarget = \"words\"\norder = [\"a\"]", nil, nil, `FILE:3: hook: target: "words" is not one of`},

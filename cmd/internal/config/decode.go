@@ -61,6 +61,9 @@ func (c *Config) near(key string) string {
 	return cmp.Or(climb(key, c.origin.values), climb(key, c.origin.tables), c.Paths.Config)
 }
 
+// keysHint says to whoever has mistyped a key where they all are.
+const keysHint = `"lorimer help configuration" has those that there are`
+
 // decode reads a file's content over into, and notes the line of every key in
 // from. A key that into does not have is a warning.
 func decode(into any, from origins, file string, data []byte) ([]Warning, error) {
@@ -71,7 +74,7 @@ func decode(into any, from origins, file string, data []byte) ([]Warning, error)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		for _, e := range strict.Errors {
 			line, _ := e.Position()
-			warnings = append(warnings, Warning{file, line, fmt.Sprintf("unknown key %s has no effect", strings.Join(e.Key(), "."))})
+			warnings = append(warnings, Warning{file, line, fmt.Sprintf("unknown key %s has no effect; %s", strings.Join(e.Key(), "."), keysHint)})
 		}
 		err = nil
 	}

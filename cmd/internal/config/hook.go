@@ -66,7 +66,7 @@ func (h Hook) check() (key string, err error) {
 	case h.changes() && h.Section == "":
 		return "", fmt.Errorf("name the section to %s", h.Action)
 	case h.changes() && h.Text == "":
-		return "text", fmt.Errorf("give the text to %s; drop takes a section out", h.Action)
+		return "text", fmt.Errorf("%s needs a text; drop takes a section out", h.Action)
 	case h.Section == prompt.IdentityName && h.Action != "append":
 		return "section", fmt.Errorf("%s cannot be taken away or replaced; append to it, or say more in persona", prompt.IdentityName)
 	case h.Action == "reorder":

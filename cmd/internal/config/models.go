@@ -93,7 +93,20 @@ func (c *Config) fromModels() ([]Warning, error) {
 	}
 	warnings, err := decode(&file, c.origin, path, data)
 	c.Models = file.Models
-	return warnings, err
+	return append(warnings, c.noModels()...), err
+}
+
+// noModels returns a warning for each profile whose name no model can have, so that
+// nothing of it would ever hold.
+func (c *Config) noModels() []Warning {
+	var all []Warning
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		if name != "offline" && !strings.HasPrefix(name, "script:") && !strings.HasSuffix(name, "*") && !strings.Contains(name, "/") {
+			all = append(all, Warning{File: c.near("models." + name), Text: fmt.Sprintf(
+				"no model is called %q; write PROVIDER/MODEL, or PROVIDER/* for all of one", name)})
+		}
+	}
+	return all
 }
 
 // checkModels looks at the numbers.

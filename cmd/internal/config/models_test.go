@@ -120,15 +120,32 @@ func TestUnknownKeysOfModelsAreWarnings(t *testing.T) {
 		got = append(got, strings.NewReplacer(file, "MODELS", m.file, "CONFIG").Replace(w.String()))
 	}
 	want := []string{
-		"CONFIG:1: unknown key modle has no effect",
-		"MODELS:3: unknown key models.a/b.windwo has no effect",
-		"MODELS:5: unknown key prices has no effect",
+		"CONFIG:1: unknown key modle has no effect; " + keys,
+		"MODELS:3: unknown key models.a/b.windwo has no effect; " + keys,
+		"MODELS:5: unknown key prices has no effect; " + keys,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	if got := c.ModelProfile("a/b").Name; got != "B" {
 		t.Errorf("name = %q, want the rest to hold", got)
+	}
+}
+
+func TestNamesOfNoModelAreWarnings(t *testing.T) {
+	m := newMachine(t, "")
+	file := m.models(t, "[models]\noffline = { images = true }\n\"script:a.jsonl\" = { window = 5 }\n\"a*\" = { window = 5 }\n\"a/b\" = { window = 5 }\n\n[models.\"sonnet-5\"]\nwindow = 5\n")
+	_, warnings, err := config.Load(m.sources())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range warnings {
+		got = append(got, strings.ReplaceAll(w.String(), file, "MODELS"))
+	}
+	want := []string{`MODELS:7: no model is called "sonnet-5"; write PROVIDER/MODEL, or PROVIDER/* for all of one`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestWorkspaceOnlyTightens(t *testing.T) {
 		{
 			"what the model is told", "persona = \"evil\"\ncitations = \"linked\"\nlocale = \"de\"\n[context]\nlatitude = 1.0\ncurrency = \"EUR\"\n[skills]\nfolder = \"s\"\nclaude = true\ntrusted = [\"/\"]\ndisabled = [\"search\"]\n[instructions]\nfile_bytes = 9999999\n[attachments]\ninline_bytes = 1\n[models.\"*\"]\ntool_usage = 0\n",
 			nil, []string{
-				"FILE:16: unknown key models.* has no effect",
+				"FILE:16: unknown key models.* has no effect; " + keys,
 				"FILE:1: persona cannot be set by a workspace and has no effect",
 				"FILE:2: citations cannot be set by a workspace and has no effect",
 				"FILE:3: locale cannot be set by a workspace and has no effect",
@@ -60,7 +60,7 @@ func TestWorkspaceOnlyTightens(t *testing.T) {
 				"FILE:17: models.*.tool_usage cannot be set by a workspace and has no effect",
 			},
 		},
-		{"an unknown key", "nonsense = 1", nil, []string{"FILE:1: unknown key nonsense has no effect"}},
+		{"an unknown key", "nonsense = 1", nil, []string{"FILE:1: unknown key nonsense has no effect; " + keys}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
