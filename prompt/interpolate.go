@@ -66,7 +66,8 @@ func lookUp(name string, vars map[string]Value) (Value, error) {
 		return v, &Error{Fault: Varying, Variable: name,
 			Detail: fmt.Sprintf("variable %q differs between sends, and the section is stable; take it out", name)}
 	case !v.Set:
-		return v, &Error{Fault: Valueless, Variable: name, Detail: fmt.Sprintf("variable %q has no value here", name)}
+		return v, &Error{Fault: Valueless, Variable: name,
+			Detail: fmt.Sprintf("variable %q has no value here; give it one, or take it out", name)}
 	}
 	return v, nil
 }

@@ -105,7 +105,7 @@ func TestInterpolation(t *testing.T) {
 func TestInterpolationMessages(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"{{nope}}", `prompt section "deployment:persona": no variable "nope"; known: cwd, date, model`},
-		{"{{cwd}}", `prompt section "deployment:persona": variable "cwd" has no value here`},
+		{"{{cwd}}", `prompt section "deployment:persona": variable "cwd" has no value here; give it one, or take it out`},
 		{"ab {{ Some long and wrong name }}", `prompt section "deployment:persona": "{{ Some long and" is no placeholder;` +
 			` write {{name}} with a lower-case name and no spaces`},
 		{"{{date}}", `prompt section "deployment:persona": variable "date" differs between sends, and the section is stable; take it out`},

@@ -73,7 +73,7 @@ func (p Project) checkDirs() error {
 
 // DirTaken is the error for a directory that another project has already.
 func DirTaken(dir, project string) error {
-	return invalid("directory %s is of project %s already; take it out of that one first", dir, project)
+	return invalid("directory %s is of project %s already; \"lorimer project edit %s --remove-dir DIR\" takes it out of that one", dir, project, project)
 }
 
 // SameKey is the error for a content whose key another one has, which does not

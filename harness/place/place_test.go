@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 		{"a description that is no text", workspace(func(w *place.Workspace) { w.Description = "\xff" }), "the description of workspace w is no text; write it in UTF-8"},
 		{"an item", place.Item{}.Check(), ""},
 		{"a collection of two lines", place.Item{Collection: "a\rb"}.Check(), `the name of a collection "a\rb" is not one line of text`},
-		{"a taken directory", place.DirTaken(root("a"), "other"), "directory " + root("a") + " is of project other already; take it out of that one first"},
+		{"a taken directory", place.DirTaken(root("a"), "other"), "directory " + root("a") + " is of project other already; \"lorimer project edit other --remove-dir DIR\" takes it out of that one"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return usagef("%s needs %s; try \"%s --help\"", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
 		case len(args) > len(names):
-			return usagef("%s takes no further argument %q; try \"%s --help\"", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+			return usagef("%s takes no further argument %q; put what belongs together in quotes, or try \"%s --help\"", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
 		}
 		return nil
 	}

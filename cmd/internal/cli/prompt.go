@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,11 +63,12 @@ func newPromptSignature(g *globals) *cobra.Command {
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), map[string]any{"parts": p.Signature.Parts(), "digest": p.Signature.Digest()})
 				}
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				for _, f := range p.Signature.Parts() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", f.Name, f.Value)
+					fmt.Fprintf(w, "%s\t%s\n", f.Name, cmp.Or(f.Value, "-"))
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", "digest", p.Signature.Digest())
-				return err
+				fmt.Fprintf(w, "digest\t%s\n", p.Signature.Digest())
+				return w.Flush()
 			})
 		},
 	})
