@@ -190,7 +190,11 @@ func (l lint) print(g *globals, cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if len(l.problems) == 0 {
+	switch {
+	case len(l.problems) > 0:
+	case l.skills == 0:
+		fmt.Fprintln(g.process.Stderr, "lorimer: no skill is there; DIR is a folder of skills, such as .agents/skills, or that of one")
+	default:
 		fmt.Fprintf(g.process.Stderr, "lorimer: nothing is wrong with %s\n", count(l.skills, "skill"))
 	}
 	return nil
