@@ -115,7 +115,8 @@ func hides(r rune) bool {
 }
 
 // belongs reports whether r, which does not show, is part of visible writing
-// after before, a character that stays, and with the text behind it.
+// after before, a character that stays, and with the text behind it. Selectors do
+// only behind what has variants to select from, since each could carry four bits.
 func belongs(before, r rune, behind string) bool {
 	next, _ := utf8.DecodeRuneInString(behind)
 	switch {
@@ -126,8 +127,11 @@ func belongs(before, r rune, behind string) bool {
 			return unicode.IsMark(before) || cursive(next)
 		}
 		return r == 0x200d && pictures(before) && pictures(next) && !hides(next)
-	case 0xfe00 <= r && r <= 0xfe0f:
-		return before > unicode.MaxASCII && unicode.IsGraphic(before) && !unicode.IsSpace(before) && !hides(before) ||
+	case 0xfe00 <= r && r <= 0xfe02:
+		return before > unicode.MaxASCII && before < 0x1f000 && unicode.IsGraphic(before) && !unicode.IsSpace(before) && !hides(before) &&
+			!unicode.In(before, unicode.Latin, unicode.Greek, unicode.Cyrillic) || r == 0xfe00 && before == '0'
+	case r == 0xfe0e || r == 0xfe0f: // as text, as a picture
+		return pictures(before) && !hides(before) || before > unicode.MaxASCII && (unicode.IsSymbol(before) || unicode.IsPunct(before)) || before == 'ℹ' ||
 			'0' <= before && before <= '9' || before == '#' || before == '*'
 	case 0x180b <= r && r <= 0x180d || r == 0x180f:
 		return unicode.Is(unicode.Mongolian, before) && unicode.IsLetter(before)

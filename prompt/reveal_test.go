@@ -35,6 +35,8 @@ func TestReveal(t *testing.T) {
 		{"selector of an emoji", "☂\ufe0f 1\ufe0f\u20e3 #\ufe0e", "☂\ufe0f 1\ufe0f\u20e3 #\ufe0e"},
 		{"selectors that carry bytes", "😀\ufe0f\ufe01\ufe02", "😀\ufe0f<U+FE01><U+FE02>"},
 		{"selector of a letter or of nothing", "a\ufe01 \ufe0f\n\ufe0f", "a<U+FE01> <U+FE0F>\n<U+FE0F>"},
+		{"selectors that select nothing", "é\ufe00 ж\ufe0f 不\ufe0f 不\ufe05 😀\ufe03 ∩\ufe0d 😀\ufe0f\ufe0f\ufe0e", "é<U+FE00> ж<U+FE0F> 不<U+FE0F> 不<U+FE05> 😀<U+FE03> ∩<U+FE0D> 😀\ufe0f<U+FE0F><U+FE0E>"},
+		{"selectors of what is no emoji", "©\ufe0f ™\ufe0e ‼\ufe0f ℹ\ufe0f 〰\ufe0f ㊗\ufe0f Ⓜ\ufe0f ↔\ufe0f 0\ufe00 က\ufe00", "©\ufe0f ™\ufe0e ‼\ufe0f ℹ\ufe0f 〰\ufe0f ㊗\ufe0f Ⓜ\ufe0f ↔\ufe0f 0\ufe00 က\ufe00"},
 		{"selector of a sign", "∩\ufe00 不\ufe00", "∩\ufe00 不\ufe00"},
 		{"Mongolian", "ᠭ\u180b᠎", "ᠭ\u180b<U+180E>"},
 		{"Mongolian selector elsewhere", "a\u180b", "a<U+180B>"},
