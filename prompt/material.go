@@ -27,9 +27,12 @@ type Workspace struct {
 type Summary struct {
 	ID          string
 	Title       string
-	Collections []Ref // the cited ones
-	Pinned      []Ref
-	Documents   int // in all
+	Collections []Ref // the cited ones; those behind the first MaxListed are only counted
+	Pinned      []Ref // likewise
+	Documents   int   // in all
+
+	// How many there are in all; less than are given is as many as those.
+	AllCollections, AllPinned int
 }
 
 // A Ref names something without its content.

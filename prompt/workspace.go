@@ -8,8 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+// MaxListed is how many workspaces of the catalog are told, and how many titles of a
+// kind in a summary (R-PROMPT-55, R-PROMPT-56).
+const MaxListed = 20
+
 const (
-	maxListed   = 20  // workspaces in the catalog, and titles of a kind in a summary (R-PROMPT-55, R-PROMPT-56)
 	maxTitle    = 200 // bytes of a title
 	maxDescribe = 300 // bytes of a description in the catalog
 )
@@ -59,7 +62,7 @@ func workspaceList(c Context) string {
 	}
 	list := workspaceNoneWords.plain()
 	if len(w.Catalog) > 0 {
-		list = bounded(w.Catalog, Listing.line)
+		list = bounded(w.Catalog, 0, Listing.line)
 	}
 	return paragraphs(list, w.Creation.text())
 }
@@ -70,10 +73,10 @@ func (s Summary) name() string { return cmp.Or(cut(shown(s.Title), maxTitle), sh
 func (s Summary) text() string {
 	said := []string{workspaceCountWords.fill("count", strconv.Itoa(s.Documents))}
 	if len(s.Collections) > 0 {
-		said = append(said, workspaceCollectionsWords.fill("list", bounded(s.Collections, Ref.line)))
+		said = append(said, workspaceCollectionsWords.fill("list", bounded(s.Collections, s.AllCollections, Ref.line)))
 	}
 	if len(s.Pinned) > 0 {
-		said = append(said, workspacePinnedWords.fill("list", bounded(s.Pinned, Ref.line)))
+		said = append(said, workspacePinnedWords.fill("list", bounded(s.Pinned, s.AllPinned, Ref.line)))
 	}
 	return paragraphs(said...)
 }
@@ -105,13 +108,14 @@ func (c Creation) text() string {
 	return w.fill("have", strconv.Itoa(c.Have), "limit", strconv.Itoa(c.Limit))
 }
 
-// bounded returns the lines of the first elements, and how many more there are.
-func bounded[T any](all []T, line func(T) string) string {
+// bounded returns the lines of the first elements, and how many more there are: of
+// count, if that is more than are given.
+func bounded[T any](given []T, count int, line func(T) string) string {
 	var lines []string
-	for _, x := range all[:min(len(all), maxListed)] {
+	for _, x := range given[:min(len(given), MaxListed)] {
 		lines = append(lines, line(x))
 	}
-	if more := len(all) - len(lines); more > 0 {
+	if more := max(len(given), count) - len(lines); more > 0 {
 		lines = append(lines, workspaceMoreWords.fill("count", strconv.Itoa(more)))
 	}
 	return strings.Join(lines, "\n")

@@ -56,6 +56,8 @@ func TestWorkspace(t *testing.T) {
 			"Documents: 3\n\nCollections:\n\n- A # {{x}} (`a`)\n\nPinned:\n\n- B<U+202E> (`document:1`)"},
 		{"many", prompt.Workspace{Bound: &prompt.Summary{ID: "w", Collections: many}},
 			"Collections:\n\n" + strings.Repeat("- C (`c`)\n", 20) + "- and 3 more"},
+		{"more than are given", prompt.Workspace{Bound: &prompt.Summary{ID: "w", Collections: many[:20], AllCollections: 2000, Pinned: many[:2], AllPinned: 3}},
+			"Collections:\n\n" + strings.Repeat("- C (`c`)\n", 20) + "- and 1980 more\n\nPinned:\n\n- C (`c`)\n- C (`c`)\n- and 1 more"},
 		{"catalog", prompt.Workspace{Catalog: []prompt.Listing{{ID: "a", Title: "A", Description: "One\n two"}, {ID: "b", Title: "B", Documents: 2}},
 			Creation: &prompt.Creation{Allowed: true}},
 			"- A (`a`, documents: 0): One two\n- B (`b`, documents: 2)\n\nYou may create another workspace when the user wants one. There is no limit."},

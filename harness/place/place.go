@@ -66,6 +66,15 @@ type Item struct {
 	Added      time.Time // set by the store when the item is added
 }
 
+// A Summary tells of a workspace in short.
+type Summary struct {
+	Workspace
+	Collections []string // the first by name, byte by byte
+	Pinned      []Item   // the first in the order they were added
+
+	AllCollections, AllPinned int // how many there are
+}
+
 // Projects keeps projects.
 type Projects interface {
 	Project(ctx context.Context, id string) (Project, error) // or ErrNone
@@ -86,6 +95,10 @@ type Workspaces interface {
 	Workspace(ctx context.Context, id string) (Workspace, error) // or ErrNone
 	// Workspaces returns the most recently changed first, limit of them; 0 is all.
 	Workspaces(ctx context.Context, limit int) ([]Workspace, error)
+	// Summary returns a workspace with at most limit of its collections and of its
+	// pinned items, at least one, or fails with ErrNone. The others are counted, and
+	// not read.
+	Summary(ctx context.Context, id string, limit int) (Summary, error)
 	AddWorkspace(ctx context.Context, w Workspace) error // or ErrTaken
 	SetWorkspace(ctx context.Context, w Workspace) error // title and description; or ErrNone
 	// DeleteWorkspace deletes one with its items, or fails with ErrNone.

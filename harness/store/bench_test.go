@@ -198,6 +198,29 @@ func BenchmarkProjectOf(b *testing.B) {
 	})
 }
 
+// BenchmarkSummary tells of a workspace of 20,000 documents in few or many collections,
+// which every send of a session does that is bound to it.
+func BenchmarkSummary(b *testing.B) {
+	each(b, func(b *testing.B, s *store.Store) {
+		for _, collections := range []int{1, 5000} {
+			id := fmt.Sprint("in-", collections)
+			if err := s.AddWorkspace(b.Context(), place.Workspace{ID: id, Title: id}); err != nil {
+				b.Fatal(err)
+			}
+			store.FillWorkspace(b, s, id, 20000, collections)
+			b.Run(id, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					sum, err := s.Summary(b.Context(), id, 20)
+					if err != nil || len(sum.Pinned) != 20 || len(sum.Collections) != min(20, collections) {
+						b.Fatalf("%d pinned, %d collections (%v)", len(sum.Pinned), len(sum.Collections), err)
+					}
+				}
+			})
+		}
+	})
+}
+
 // BenchmarkKeep keeps contents of 100 kB, and one of them again.
 func BenchmarkKeep(b *testing.B) {
 	run := func(b *testing.B, where string) {

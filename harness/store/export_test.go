@@ -25,6 +25,16 @@ func LimitPages(t *testing.T, s *Store, pages int) {
 // Migrations are the scripts, for a test that none is edited.
 var Migrations = migrations
 
+// Schema is the version that a database is brought to.
+func Schema(t testing.TB) int {
+	t.Helper()
+	names, err := scripts("sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
+}
+
 // Grace is how long a content is kept to which nothing refers yet.
 const Grace = grace
 
@@ -103,4 +113,29 @@ func Panic(ctx context.Context, s *Store, id string) {
 		}
 		panic(err)
 	})
+}
+
+// FillWorkspace puts documents into a workspace, in one step: each in one of some
+// collections, and every tenth pinned.
+func FillWorkspace(t testing.TB, s *Store, id string, documents, collections int) {
+	t.Helper()
+	err := s.change(t.Context(), func(t tx) error {
+		ctx := context.Background()
+		for i := range documents {
+			key := fmt.Sprintf("document:%s-%d", id, i)
+			err := t.exec(ctx, "INSERT INTO documents (key, hash, size, name, type, kept) VALUES ($1, $2, 1, $3, 'text/plain', 0)", key, key, key)
+			if err != nil {
+				return err
+			}
+			err = t.exec(ctx, "INSERT INTO items (workspace, document, name, collection, pinned, added) VALUES ($1, $2, $3, $4, $5, 1)",
+				id, key, key, fmt.Sprint("collection ", i%collections), i%10 == 0)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -197,7 +198,7 @@ func TestPostgresSaysWhatIsWrong(t *testing.T) {
 	newer := schema(t, server)
 	open(t, newer)
 	execute(t, newer, "UPDATE lorimer_schema SET version = 7")
-	fails(t, newer, "database "+at+" was written by a newer lorimer (schema 7, this one knows 2); use that one")
+	fails(t, newer, "database "+at+" was written by a newer lorimer (schema 7, this one knows "+strconv.Itoa(store.Schema(t))+"); use that one")
 }
 
 // The time of a lock is the database's: the clocks of those who share it differ.

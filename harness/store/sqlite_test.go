@@ -160,7 +160,7 @@ func TestBadFilesAreLeftAlone(t *testing.T) {
 		{"a header alone", cut(50), "is damaged"},
 		{"half a file", cut(4096), "is damaged; nothing was changed"},
 		{"a page of the schema", scratch(100), "is damaged; nothing was changed"},
-		{"a newer schema", run("PRAGMA user_version = 7"), "was written by a newer lorimer (schema 7, this one knows 2); use that one"},
+		{"a newer schema", run("PRAGMA user_version = 7"), fmt.Sprintf("was written by a newer lorimer (schema 7, this one knows %d); use that one", store.Schema(t))},
 		{"a schema that cannot be", run("PRAGMA user_version = -1"), "is damaged, there is no schema -1; nothing was changed"},
 		{"another program's", run("PRAGMA application_id = 1"), "belongs to another program; name another file"},
 		{"another program's without a mark", func(t *testing.T, path string) {
@@ -229,16 +229,22 @@ func run(statement string) func(*testing.T, string) {
 }
 
 func TestDamageIsToldWhereItIsFound(t *testing.T) {
-	path := filled(t)
-	info, err := os.Stat(path)
-	if err != nil {
+	size := func(path string) int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	path, empty := filled(t), file(t)
+	if err := open(t, empty).Close(); err != nil {
 		t.Fatal(err)
 	}
-	for at := int64(12 * 4096); at < info.Size(); at += 4096 { // behind the schema
+	for at := size(empty); at < size(path); at += 4096 { // behind the schema
 		scratch(at)(t, path)
 	}
 	s := open(t, path)
-	err = s.Read(t.Context(), "a", 0, func(thread.Entry) error { return nil })
+	err := s.Read(t.Context(), "a", 0, func(thread.Entry) error { return nil })
 	if err == nil || !strings.HasPrefix(err.Error(), "database "+path+" is damaged; ") {
 		t.Errorf("error = %v, want one that says it is damaged", err)
 	}

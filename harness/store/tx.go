@@ -20,7 +20,8 @@ type tx struct {
 	d    dialect
 }
 
-// view calls f with a connection, for one statement that changes nothing.
+// view calls f with a connection, for statements that change nothing. Between two of
+// them others may.
 func (s *Store) view(ctx context.Context, f func(tx) error) error {
 	if err := s.enter(); err != nil {
 		return err

@@ -98,24 +98,67 @@ func (s *Store) DeleteWorkspace(ctx context.Context, id string) error {
 	return nil
 }
 
+const selectCollections = "SELECT collection, count(*) OVER () FROM" +
+	" (SELECT DISTINCT collection FROM items WHERE workspace = $1 AND collection > '') AS c ORDER BY collection LIMIT $2"
+
+// Summary returns a workspace in short.
+func (s *Store) Summary(ctx context.Context, id string, limit int) (place.Summary, error) {
+	w, err := s.Workspace(ctx, id)
+	if err != nil {
+		return place.Summary{}, err
+	}
+	sum := place.Summary{Workspace: w}
+	err = s.view(ctx, func(t tx) (err error) {
+		if _, err = t.get(ctx, "SELECT count(*) FROM items WHERE workspace = $1 AND pinned", []any{id}, &sum.AllPinned); err != nil {
+			return err
+		}
+		sum.Pinned, err = t.items(ctx, selectItems+" WHERE i.workspace = $1 AND i.pinned ORDER BY i.id LIMIT $2", id, limit)
+		if err != nil {
+			return err
+		}
+		return t.all(ctx, selectCollections, []any{id, limit}, func(row scan) error {
+			var name string
+			if err := row(&name, &sum.AllCollections); err != nil {
+				return err
+			}
+			sum.Collections = append(sum.Collections, name)
+			return nil
+		})
+	})
+	if err != nil {
+		return place.Summary{}, err
+	}
+	return sum, nil
+}
+
+const selectItems = "SELECT d.key, i.name, d.type, d.size, i.collection, i.pinned, i.added" +
+	" FROM items i JOIN documents d ON d.key = i.document"
+
 // Items returns the items of a workspace.
 func (s *Store) Items(ctx context.Context, id string) ([]place.Item, error) {
 	if _, err := s.Workspace(ctx, id); err != nil {
 		return nil, err
 	}
 	var all []place.Item
-	err := s.view(ctx, func(t tx) error {
-		return t.all(ctx, "SELECT d.key, i.name, d.type, d.size, i.collection, i.pinned, i.added"+
-			" FROM items i JOIN documents d ON d.key = i.document WHERE i.workspace = $1 ORDER BY i.id", []any{id}, func(row scan) error {
-			var i place.Item
-			var added int64
-			if err := row(&i.Key, &i.Name, &i.Type, &i.Size, &i.Collection, &i.Pinned, &added); err != nil {
-				return err
-			}
-			i.Added = time.UnixMicro(added).UTC()
-			all = append(all, i)
-			return nil
-		})
+	err := s.view(ctx, func(t tx) (err error) {
+		all, err = t.items(ctx, selectItems+" WHERE i.workspace = $1 ORDER BY i.id", id)
+		return err
+	})
+	return all, err
+}
+
+// items reads the rows of a query of items.
+func (t tx) items(ctx context.Context, query string, args ...any) ([]place.Item, error) {
+	var all []place.Item
+	err := t.all(ctx, query, args, func(row scan) error {
+		var i place.Item
+		var added int64
+		if err := row(&i.Key, &i.Name, &i.Type, &i.Size, &i.Collection, &i.Pinned, &added); err != nil {
+			return err
+		}
+		i.Added = time.UnixMicro(added).UTC()
+		all = append(all, i)
+		return nil
 	})
 	return all, err
 }

@@ -103,33 +103,27 @@ func (a *App) workspace(ctx context.Context, id string) (*prompt.Workspace, erro
 	if id == "" {
 		return nil, nil
 	}
-	w, err := a.places.Workspace(ctx, id)
+	w, err := a.places.Summary(ctx, id, prompt.MaxListed)
 	if errors.Is(err, place.ErrNone) {
 		return nil, &harness.MissingError{What: "workspace", ID: id}
 	}
 	if err != nil {
 		return nil, err
 	}
-	items, err := a.places.Items(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &prompt.Workspace{Bound: summary(w, items)}, nil
+	return &prompt.Workspace{Bound: summary(w)}, nil
 }
 
-// summary tells of a workspace by its collections and what is pinned. The prompt
-// says how many there are of those for which it has no room.
-func summary(w place.Workspace, items []place.Item) *prompt.Summary {
-	s := &prompt.Summary{ID: w.ID, Title: w.Title, Documents: w.Documents}
-	seen := map[string]bool{"": true}
-	for _, i := range items {
-		if !seen[i.Collection] {
-			seen[i.Collection] = true
-			s.Collections = append(s.Collections, prompt.Ref{ID: i.Collection, Title: i.Collection})
-		}
-		if i.Pinned {
-			s.Pinned = append(s.Pinned, prompt.Ref{ID: i.Key, Title: i.Name})
-		}
+// summary tells of a workspace by its collections and what is pinned, of each by the
+// first and how many there are.
+func summary(w place.Summary) *prompt.Summary {
+	s := &prompt.Summary{
+		ID: w.ID, Title: w.Title, Documents: w.Documents, AllCollections: w.AllCollections, AllPinned: w.AllPinned,
+	}
+	for _, name := range w.Collections {
+		s.Collections = append(s.Collections, prompt.Ref{ID: name, Title: name})
+	}
+	for _, i := range w.Pinned {
+		s.Pinned = append(s.Pinned, prompt.Ref{ID: i.Key, Title: i.Name})
 	}
 	return s
 }

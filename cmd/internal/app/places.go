@@ -72,6 +72,14 @@ func (t *threads) Workspaces(ctx context.Context, limit int) ([]place.Workspace,
 	return s.Workspaces(ctx, limit)
 }
 
+func (t *threads) Summary(ctx context.Context, id string, limit int) (place.Summary, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Summary{}, err
+	}
+	return s.Summary(ctx, id, limit)
+}
+
 func (t *threads) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	s, err := t.get(ctx)
 	if err != nil {

@@ -189,7 +189,7 @@ func TestFreezeWorkspace(t *testing.T) {
 		t.Fatalf("workspace = %+v, want a summary and nothing else", w)
 	}
 	s := w.Bound
-	if s.ID != "law" || s.Title != "Law" || s.Documents != many || len(s.Collections) != each || len(s.Pinned) != each {
+	if s.ID != "law" || s.Title != "Law" || s.Documents != many || s.AllCollections != each || s.AllPinned != each {
 		t.Errorf("summary = %+v", s)
 	}
 	if s.Collections[0].Title != "Volume 00" || s.Pinned[1].Title != "02.txt" || !strings.HasPrefix(s.Pinned[1].ID, "document:") {

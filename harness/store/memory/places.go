@@ -281,6 +281,30 @@ func (p *Places) Items(ctx context.Context, id string) ([]place.Item, error) {
 	return items, err
 }
 
+// Summary returns a workspace in short.
+func (p *Places) Summary(ctx context.Context, id string, limit int) (place.Summary, error) {
+	var sum place.Summary
+	err := p.in(ctx, id, func(w *workspace) error {
+		sum.Workspace = w.shown()
+		for _, i := range w.items {
+			if i.Collection != "" {
+				sum.Collections = append(sum.Collections, i.Collection)
+			}
+			if i.Pinned {
+				i.Type = p.documents[i.Key].Type
+				sum.Pinned = append(sum.Pinned, i)
+			}
+		}
+		slices.Sort(sum.Collections)
+		sum.Collections = slices.Compact(sum.Collections)
+		sum.AllCollections, sum.AllPinned = len(sum.Collections), len(sum.Pinned)
+		sum.Collections = sum.Collections[:min(limit, sum.AllCollections)]
+		sum.Pinned = sum.Pinned[:min(limit, sum.AllPinned)]
+		return nil
+	})
+	return sum, err
+}
+
 // SetItem adds or changes an item.
 func (p *Places) SetItem(ctx context.Context, id string, i place.Item) error {
 	if err := i.Check(); err != nil {

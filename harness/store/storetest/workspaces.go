@@ -36,6 +36,7 @@ func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
 	t.Run("the most recently changed comes first", func(t *testing.T) { testRecent(t, open(t)) })
 	t.Run("items stay in their order", func(t *testing.T) { testItems(t, open(t)) })
 	t.Run("the name of an item is its own", func(t *testing.T) { testItemNames(t, open(t)) })
+	t.Run("a summary has the first of each kind", func(t *testing.T) { testSummary(t, open(t)) })
 	t.Run("a workspace that is set keeps its items", func(t *testing.T) {
 		p := open(t)
 		addWorkspace(t, p, "a")
@@ -244,6 +245,51 @@ func testItems(t *testing.T, p place.Places) {
 	}
 }
 
+func testSummary(t *testing.T, p place.Places) {
+	allCollections, allPinned := 0, 0
+	check := func(what string, limit int, collections, pinned []string) {
+		t.Helper()
+		got, err := p.Summary(t.Context(), "a", limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := place.Summary{
+			Workspace: workspace(t, p, "a"), Collections: collections, AllCollections: allCollections, AllPinned: allPinned,
+		}
+		for _, i := range items(t, p, "a") {
+			if slices.Contains(pinned, i.Name) {
+				want.Pinned = append(want.Pinned, i)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got.Pinned) != len(pinned) {
+			t.Errorf("%s: Summary to %d (-want +got):\n%s", what, limit, diff)
+		}
+	}
+	addWorkspace(t, p, "a")
+	addWorkspace(t, p, "b")
+	check("nothing in it", 3, nil, nil)
+	for n, i := range []place.Item{
+		{Collection: "b", Pinned: true}, {}, {Collection: "Z"}, {Collection: "ä", Pinned: true}, {Collection: "b"}, {Collection: "a", Pinned: true},
+	} {
+		d, err := p.Keep(t.Context(), fmt.Sprint(n), "text/plain", fmt.Append(nil, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.Document = d
+		setItem(t, p, "a", i)
+		setItem(t, p, "b", place.Item{Document: d, Collection: fmt.Sprint(n), Pinned: true})
+	}
+	allCollections, allPinned = 4, 3
+	check("some", 2, []string{"Z", "a"}, []string{"0", "3"})
+	check("all", 4, []string{"Z", "a", "b", "ä"}, []string{"0", "3", "5"})
+	for _, i := range items(t, p, "a") {
+		i.Collection, i.Pinned = "", false
+		setItem(t, p, "a", i)
+	}
+	allCollections, allPinned = 0, 0
+	check("no collection, and nothing pinned", 3, nil, nil)
+}
+
 // testItemNames keeps one content under other names.
 func testItemNames(t *testing.T, p place.Places) {
 	addWorkspace(t, p, "a")
@@ -270,8 +316,9 @@ func testNoWorkspace(t *testing.T, p place.Places) {
 	for _, id := range []string{"nope", "", "no\x00pe", "\xff", "' OR 1=1 --"} {
 		_, missing := p.Workspace(t.Context(), id)
 		_, noItems := p.Items(t.Context(), id)
+		_, noSummary := p.Summary(t.Context(), id, 1)
 		for name, err := range map[string]error{
-			"Workspace": missing, "Items": noItems, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
+			"Workspace": missing, "Items": noItems, "Summary": noSummary, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
 			"SetItem": p.SetItem(t.Context(), id, item(key)), "DropItem": p.DropItem(t.Context(), id, key),
 		} {
 			if !errors.Is(err, place.ErrNone) {
