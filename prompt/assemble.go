@@ -198,7 +198,7 @@ func (a Assembly) render() (string, error) {
 	}
 	if last.User {
 		return "", &Error{Fault: UserLast, Section: last.Name,
-			Detail: "holds user-controlled text and would end the prompt; give it a lower order"}
+			Detail: "holds user-controlled text and would end the prompt; put the text into an earlier section, or give it a lower order"}
 	}
 	return strings.Join(texts, "\n\n"), nil
 }
