@@ -183,7 +183,7 @@ type Snapshot struct {
 // Documents keeps what is attached, and knows what a workspace of documents holds.
 type Documents interface {
 	place.Documents
-	Items(ctx context.Context, workspace string) ([]place.Item, error) // or place.ErrNone
+	Item(ctx context.Context, workspace, key string) (place.Item, error) // or place.ErrNone
 }
 
 // Options set an [Engine] up. Threads, Settings, Prompts and Tools are needed.

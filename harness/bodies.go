@@ -113,16 +113,14 @@ func (s *bodySource) find(ctx context.Context, key string) (thread.Attached, err
 	if id == "" || s.t.o.Documents == nil {
 		return thread.Attached{}, unknownKey(key)
 	}
-	items, err := s.t.o.Documents.Items(ctx, id)
-	if err != nil && !errors.Is(err, place.ErrNone) {
+	i, err := s.t.o.Documents.Item(ctx, id, key)
+	switch {
+	case errors.Is(err, place.ErrNone):
+		return thread.Attached{}, unknownKey(key)
+	case err != nil:
 		return thread.Attached{}, err
 	}
-	for _, i := range items {
-		if i.Key == key {
-			return thread.Attached{Key: i.Key, Name: i.Name, Type: i.Type}, nil
-		}
-	}
-	return thread.Attached{}, unknownKey(key)
+	return thread.Attached{Key: i.Key, Name: i.Name, Type: i.Type}, nil
 }
 
 func unknownKey(key string) error {

@@ -17,10 +17,17 @@ var (
 	ErrNone    = errors.New("there is none")
 	ErrTaken   = errors.New("there is one already")
 	ErrChanged = errors.New("it was changed in between")
+
+	// ErrNoDocument is the ErrNone of a document, so that it is not taken for that of the
+	// workspace.
+	ErrNoDocument = fmt.Errorf("%w of this key", ErrNone)
 )
 
 // None is ErrNone for a thing, such as a project, that was asked for by id.
 func None(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrNone) }
+
+// NoDocument is ErrNoDocument for a document that was asked for by key.
+func NoDocument(key string) error { return fmt.Errorf("document %.100q: %w", key, ErrNoDocument) }
 
 // Changed is ErrChanged for a thing that was to be changed.
 func Changed(thing, id string) error { return fmt.Errorf("%s %.100q: %w", thing, id, ErrChanged) }
@@ -104,11 +111,13 @@ type Workspaces interface {
 	// DeleteWorkspace deletes one with its items, or fails with ErrNone.
 	DeleteWorkspace(ctx context.Context, id string) error
 	Items(ctx context.Context, id string) ([]Item, error) // in the order they were added; or ErrNone
+	// Item returns the item of a document: ErrNone, and of the document ErrNoDocument.
+	Item(ctx context.Context, id, key string) (Item, error)
 	// SetItem adds the document of i.Key to a workspace, or changes the item that
 	// it is there. The type and the size are the document's, and so is the name
-	// where i has none. ErrNone without the workspace or the document.
+	// where i has none. ErrNone as of Item.
 	SetItem(ctx context.Context, id string, i Item) error
-	DropItem(ctx context.Context, id string, key string) error // or ErrNone
+	DropItem(ctx context.Context, id, key string) error // ErrNone as of Item
 }
 
 // Documents keeps contents.
@@ -117,8 +126,8 @@ type Documents interface {
 	// document of that name. The name and the type that came last are the
 	// document's.
 	Keep(ctx context.Context, name, mediaType string, content []byte) (Document, error)
-	Document(ctx context.Context, key string) (Document, error) // or ErrNone
-	// Content returns what was kept, byte for byte, or ErrNone. It fails where
+	Document(ctx context.Context, key string) (Document, error) // or ErrNoDocument
+	// Content returns what was kept, byte for byte, or ErrNoDocument. It fails where
 	// that is damaged or gone.
 	Content(ctx context.Context, key string) ([]byte, error)
 }

@@ -158,6 +158,13 @@ func TestErrorsOfIDs(t *testing.T) {
 	if err := place.None("project", "a\nb"); !errors.Is(err, place.ErrNone) || err.Error() != `project "a\nb": there is none` {
 		t.Errorf("None = %v", err)
 	}
+	err := place.NoDocument("x")
+	if !errors.Is(err, place.ErrNone) || !errors.Is(err, place.ErrNoDocument) || err.Error() != `document "x": there is none of this key` {
+		t.Errorf("NoDocument = %v", err)
+	}
+	if err := place.None("workspace", "x"); errors.Is(err, place.ErrNoDocument) {
+		t.Errorf("%v is taken for that of a document", err)
+	}
 	if err := place.Taken("workspace", "x"); !errors.Is(err, place.ErrTaken) || err.Error() != `workspace "x": there is one already` {
 		t.Errorf("Taken = %v", err)
 	}

@@ -140,7 +140,7 @@ func (s *Store) document(ctx context.Context, key string) (d place.Document, has
 		there, err := t.get(ctx, "SELECT key, name, type, size, hash FROM documents WHERE key = $1", []any{plain(key)},
 			&d.Key, &d.Name, &d.Type, &d.Size, &hash)
 		if err == nil && !there {
-			err = place.None("document", key)
+			err = place.NoDocument(key)
 		}
 		return err
 	})

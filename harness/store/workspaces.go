@@ -147,6 +147,32 @@ func (s *Store) Items(ctx context.Context, id string) ([]place.Item, error) {
 	return all, err
 }
 
+// Item returns the item of a document.
+func (s *Store) Item(ctx context.Context, id, key string) (place.Item, error) {
+	if place.CheckID(id) != nil {
+		return place.Item{}, place.None("workspace", id)
+	}
+	var found []place.Item
+	err := s.view(ctx, func(t tx) (err error) {
+		found, err = t.items(ctx, selectItems+" WHERE i.workspace = $1 AND i.document = $2", id, plain(key))
+		if err != nil || len(found) > 0 {
+			return err
+		}
+		there, err := t.get(ctx, "SELECT 1 FROM workspaces WHERE id = $1", []any{id}, new(int))
+		switch {
+		case err != nil:
+			return err
+		case there:
+			return place.NoDocument(key)
+		}
+		return place.None("workspace", id)
+	})
+	if err != nil {
+		return place.Item{}, err
+	}
+	return found[0], nil
+}
+
 // items reads the rows of a query of items.
 func (t tx) items(ctx context.Context, query string, args ...any) ([]place.Item, error) {
 	var all []place.Item
@@ -175,7 +201,7 @@ func (s *Store) SetItem(ctx context.Context, id string, i place.Item) error {
 		}
 		name, there, err := t.settle(ctx, i.Key)
 		if err == nil && !there {
-			err = place.None("document", i.Key)
+			err = place.NoDocument(i.Key)
 		}
 		if err != nil {
 			return err
@@ -210,7 +236,7 @@ func (s *Store) DropItem(ctx context.Context, id, key string) error {
 		}
 		there, err := t.get(ctx, "DELETE FROM items WHERE workspace = $1 AND document = $2 RETURNING name", []any{id, plain(key)}, new(string))
 		if err == nil && !there {
-			err = place.None("document", key)
+			err = place.NoDocument(key)
 		}
 		return err
 	})

@@ -112,6 +112,14 @@ func (t *threads) Items(ctx context.Context, id string) ([]place.Item, error) {
 	return s.Items(ctx, id)
 }
 
+func (t *threads) Item(ctx context.Context, id, key string) (place.Item, error) {
+	s, err := t.get(ctx)
+	if err != nil {
+		return place.Item{}, err
+	}
+	return s.Item(ctx, id, key)
+}
+
 func (t *threads) SetItem(ctx context.Context, id string, i place.Item) error {
 	s, err := t.get(ctx)
 	if err != nil {

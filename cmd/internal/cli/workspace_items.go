@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func newWorkspaceAdd(g *globals) *cobra.Command {
 				return g.all(ctx, cmd, files, func(file string) error {
 					i, err := in.add(ctx, g.process, p, id, file)
 					if err != nil {
-						return missing(err, "workspace", id)
+						return err
 					}
 					added = append(added, i)
 					if !g.json(cmd) {
@@ -87,31 +88,19 @@ func (in addition) add(ctx context.Context, proc Process, p place.Places, id, fi
 	if err != nil {
 		return place.Item{}, err
 	}
-	i, _, err := item(ctx, p, id, d.Key)
-	if err != nil {
-		return place.Item{}, err
+	i, err := p.Item(ctx, id, d.Key)
+	if err != nil && !errors.Is(err, place.ErrNoDocument) {
+		return place.Item{}, missing(err, "workspace", id)
 	}
 	i.Document = d
 	if in.collection != nil {
 		i.Collection = *in.collection
 	}
 	if err := p.SetItem(ctx, id, i); err != nil {
-		return place.Item{}, err
+		return place.Item{}, notIn(err, id, d.Key)
 	}
-	i, _, err = item(ctx, p, id, d.Key)
-	return i, err
-}
-
-// item returns the document of a workspace that has a key, and whether there is one.
-func item(ctx context.Context, p place.Workspaces, id, key string) (place.Item, bool, error) {
-	all, err := p.Items(ctx, id)
-	if err != nil {
-		return place.Item{}, false, err
-	}
-	if i := slices.IndexFunc(all, func(i place.Item) bool { return i.Key == key }); i >= 0 {
-		return all[i], true, nil
-	}
-	return place.Item{}, false, nil
+	i, err = p.Item(ctx, id, d.Key)
+	return i, notIn(err, id, d.Key)
 }
 
 func newWorkspaceRemove(g *globals) *cobra.Command {
@@ -157,14 +146,20 @@ func (g *globals) items(cmd *cobra.Command, args []string, f func(context.Contex
 			if !strings.Contains(key, ":") {
 				key = "document:" + key
 			}
-			i, ok, err := item(ctx, p, id, key)
-			switch {
-			case err != nil:
-				return missing(err, "workspace", id)
-			case !ok:
-				return fmt.Errorf("there is no %q in the workspace %q; \"lorimer workspace show %s\" has the keys", key, id, id)
+			i, err := p.Item(ctx, id, key)
+			if err == nil {
+				err = f(ctx, p, id, i)
 			}
-			return missing(f(ctx, p, id, i), "workspace", id)
+			return notIn(err, id, key)
 		}, report)
 	})
+}
+
+// notIn tells of a workspace that is not there, or of a document that is not in it, where
+// to look.
+func notIn(err error, id, key string) error {
+	if errors.Is(err, place.ErrNoDocument) {
+		return fmt.Errorf("there is no %q in the workspace %q; \"lorimer workspace show %s\" has the keys", key, id, id)
+	}
+	return missing(err, "workspace", id)
 }

@@ -281,6 +281,21 @@ func (p *Places) Items(ctx context.Context, id string) ([]place.Item, error) {
 	return items, err
 }
 
+// Item returns the item of a document.
+func (p *Places) Item(ctx context.Context, id, key string) (place.Item, error) {
+	var found place.Item
+	err := p.in(ctx, id, func(w *workspace) error {
+		at := w.find(key)
+		if at < 0 {
+			return place.NoDocument(key)
+		}
+		found = w.items[at]
+		found.Type = p.documents[key].Type
+		return nil
+	})
+	return found, err
+}
+
 // Summary returns a workspace in short.
 func (p *Places) Summary(ctx context.Context, id string, limit int) (place.Summary, error) {
 	var sum place.Summary
@@ -313,7 +328,7 @@ func (p *Places) SetItem(ctx context.Context, id string, i place.Item) error {
 	return p.in(ctx, id, func(w *workspace) error {
 		d, ok := p.documents[i.Key]
 		if !ok {
-			return place.None("document", i.Key)
+			return place.NoDocument(i.Key)
 		}
 		i.Name = cmp.Or(place.Line(i.Name), d.Name)
 		i.Size = d.Size
@@ -339,7 +354,7 @@ func (p *Places) DropItem(ctx context.Context, id, key string) error {
 	return p.in(ctx, id, func(w *workspace) error {
 		at := w.find(key)
 		if at < 0 {
-			return place.None("document", key)
+			return place.NoDocument(key)
 		}
 		w.items = slices.Delete(w.items, at, at+1)
 		w.Updated = precise(p.now())
@@ -382,7 +397,7 @@ func (p *Places) document(ctx context.Context, key string) (document, error) {
 	defer p.mu.Unlock()
 	d, ok := p.documents[key]
 	if !ok {
-		return document{}, place.None("document", key)
+		return document{}, place.NoDocument(key)
 	}
 	return d, nil
 }

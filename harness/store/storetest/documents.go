@@ -76,14 +76,14 @@ func testDocuments(t *testing.T, open func(*testing.T) place.Places) {
 			}
 		}
 	})
-	t.Run("what was not kept is ErrNone", func(t *testing.T) {
+	t.Run("what was not kept is ErrNoDocument", func(t *testing.T) {
 		p := open(t)
 		for _, key := range []string{"", "document:", "document:0123456789abcdef", "\x00", "\xff", "resource:x", "../x"} {
-			if d, err := p.Document(t.Context(), key); !errors.Is(err, place.ErrNone) {
-				t.Errorf("Document(%q) = %+v (%v), want ErrNone", key, d, err)
+			if d, err := p.Document(t.Context(), key); !errors.Is(err, place.ErrNoDocument) {
+				t.Errorf("Document(%q) = %+v (%v), want ErrNoDocument", key, d, err)
 			}
-			if c, err := p.Content(t.Context(), key); !errors.Is(err, place.ErrNone) {
-				t.Errorf("Content(%q) = %q (%v), want ErrNone", key, c, err)
+			if c, err := p.Content(t.Context(), key); !errors.Is(err, place.ErrNoDocument) {
+				t.Errorf("Content(%q) = %q (%v), want ErrNoDocument", key, c, err)
 			}
 		}
 	})

@@ -310,6 +310,7 @@ func testGivenUp(t *testing.T, p place.Places) {
 	_, errs["Workspace"] = p.Workspace(ctx, "w")
 	_, errs["Workspaces"] = p.Workspaces(ctx, 0)
 	_, errs["Summary"] = p.Summary(ctx, "w", 1)
+	_, errs["Item"] = p.Item(ctx, "w", key)
 	_, errs["Items"] = p.Items(ctx, "w")
 	_, errs["Keep"] = p.Keep(ctx, "x", "", []byte("not kept"))
 	_, errs["Document"] = p.Document(ctx, key)

@@ -149,6 +149,11 @@ func items(t *testing.T, p place.Workspaces, id string) []place.Item {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, i := range all {
+		if got, err := p.Item(t.Context(), id, i.Key); err != nil || got != i {
+			t.Errorf("Item = %+v (%v), want %+v as in the list", got, err, i)
+		}
+	}
 	return all
 }
 
@@ -316,13 +321,14 @@ func testNoWorkspace(t *testing.T, p place.Places) {
 	for _, id := range []string{"nope", "", "no\x00pe", "\xff", "' OR 1=1 --"} {
 		_, missing := p.Workspace(t.Context(), id)
 		_, noItems := p.Items(t.Context(), id)
+		_, noItem := p.Item(t.Context(), id, key)
 		_, noSummary := p.Summary(t.Context(), id, 1)
 		for name, err := range map[string]error{
-			"Workspace": missing, "Items": noItems, "Summary": noSummary, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
+			"Workspace": missing, "Items": noItems, "Item": noItem, "Summary": noSummary, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
 			"SetItem": p.SetItem(t.Context(), id, item(key)), "DropItem": p.DropItem(t.Context(), id, key),
 		} {
-			if !errors.Is(err, place.ErrNone) {
-				t.Errorf("%s(%q): error = %v, want ErrNone", name, id, err)
+			if !errors.Is(err, place.ErrNone) || errors.Is(err, place.ErrNoDocument) {
+				t.Errorf("%s(%q): error = %v, want ErrNone of the workspace", name, id, err)
 			}
 		}
 	}
@@ -330,8 +336,14 @@ func testNoWorkspace(t *testing.T, p place.Places) {
 		t.Errorf("SetWorkspace: error = %v, want ErrNone", err)
 	}
 	for _, key := range []string{"nope", "", "\x00", "\xff", "document:", key} {
-		if err := p.DropItem(t.Context(), "a", key); !errors.Is(err, place.ErrNone) {
-			t.Errorf("DropItem(%q): error = %v, want ErrNone", key, err)
+		_, none := p.Item(t.Context(), "a", key)
+		for name, err := range map[string]error{"Item": none, "DropItem": p.DropItem(t.Context(), "a", key)} {
+			if !errors.Is(err, place.ErrNoDocument) || !errors.Is(err, place.ErrNone) {
+				t.Errorf("%s(%q): error = %v, want ErrNoDocument", name, key, err)
+			}
 		}
+	}
+	if err := p.SetItem(t.Context(), "a", item("document:0000000000000000")); !errors.Is(err, place.ErrNoDocument) {
+		t.Errorf("SetItem of what was not kept: error = %v, want ErrNoDocument", err)
 	}
 }
