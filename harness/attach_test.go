@@ -320,7 +320,7 @@ func TestBodies(t *testing.T) { // R-TOOLS-28, R-PROMPT-52
 		if text == "of nobody" {
 			continue
 		}
-		if err := places.SetItem(t.Context(), "w", place.Item{Document: d}); err != nil {
+		if err := places.AddItem(t.Context(), "w", d.Key, place.ItemEdit{}); err != nil {
 			t.Fatal(err)
 		}
 	}

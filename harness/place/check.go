@@ -88,24 +88,34 @@ func Line(s string) string { return tools.Line(s, MaxName) }
 
 // Check reports whether w may be kept, as an [*InvalidError].
 func (w Workspace) Check() error {
-	if err := cmp.Or(CheckID(w.ID), checkLine("the title of a workspace", w.Title)); err != nil {
-		return err
+	return cmp.Or(CheckID(w.ID), WorkspaceEdit{Title: &w.Title, Description: &w.Description}.Check())
+}
+
+// Check reports whether a workspace may be changed by e, as an [*InvalidError].
+func (e WorkspaceEdit) Check() error {
+	if e.Title != nil {
+		if err := checkLine("the title of a workspace", *e.Title); err != nil {
+			return err
+		}
 	}
-	if n := utf8.RuneCountInString(w.Description); n > MaxDescription {
-		return invalid("the description of workspace %s has %d characters; shorten it to %d", w.ID, n, MaxDescription)
+	if e.Description == nil {
+		return nil
 	}
-	if !isText(w.Description) {
-		return invalid("the description of workspace %s is no text; write it in UTF-8, without the character 0", w.ID)
+	if n := utf8.RuneCountInString(*e.Description); n > MaxDescription {
+		return invalid("the description of a workspace has %d characters; shorten it to %d", n, MaxDescription)
+	}
+	if !isText(*e.Description) {
+		return invalid("the description of a workspace is no text; write it in UTF-8, without the character 0")
 	}
 	return nil
 }
 
-// Check reports whether i may be kept, as an [*InvalidError].
-func (i Item) Check() error {
-	if i.Collection == "" {
+// Check reports whether an item may be changed by e, as an [*InvalidError].
+func (e ItemEdit) Check() error {
+	if e.Collection == nil || *e.Collection == "" {
 		return nil
 	}
-	return checkLine("the name of a collection", i.Collection)
+	return checkLine("the name of a collection", *e.Collection)
 }
 
 // checkLine fails unless s is one line that says something.

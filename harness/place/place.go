@@ -82,6 +82,17 @@ type Summary struct {
 	AllCollections, AllPinned int // how many there are
 }
 
+// A WorkspaceEdit says what is changed of a workspace. Nil leaves what is there.
+type WorkspaceEdit struct{ Title, Description *string }
+
+// An ItemEdit says what is changed of an item. Nil leaves what is there, and in a new
+// one nothing.
+type ItemEdit struct {
+	Name       string // "" leaves what is there, and in a new one what the document is called
+	Collection *string
+	Pinned     *bool
+}
+
 // Projects keeps projects.
 type Projects interface {
 	Project(ctx context.Context, id string) (Project, error) // or ErrNone
@@ -106,18 +117,18 @@ type Workspaces interface {
 	// pinned items, at least one, or fails with ErrNone. The others are counted, and
 	// not read.
 	Summary(ctx context.Context, id string, limit int) (Summary, error)
-	AddWorkspace(ctx context.Context, w Workspace) error // or ErrTaken
-	SetWorkspace(ctx context.Context, w Workspace) error // title and description; or ErrNone
+	AddWorkspace(ctx context.Context, w Workspace) error                 // or ErrTaken
+	EditWorkspace(ctx context.Context, id string, e WorkspaceEdit) error // or ErrNone
 	// DeleteWorkspace deletes one with its items, or fails with ErrNone.
 	DeleteWorkspace(ctx context.Context, id string) error
 	Items(ctx context.Context, id string) ([]Item, error) // in the order they were added; or ErrNone
 	// Item returns the item of a document: ErrNone, and of the document ErrNoDocument.
 	Item(ctx context.Context, id, key string) (Item, error)
-	// SetItem adds the document of i.Key to a workspace, or changes the item that
-	// it is there. The type and the size are the document's, and so is the name
-	// where i has none. ErrNone as of Item.
-	SetItem(ctx context.Context, id string, i Item) error
-	DropItem(ctx context.Context, id, key string) error // ErrNone as of Item
+	// AddItem adds a document that is kept to a workspace, or changes the item that it
+	// is there, as e says. ErrNone as of Item.
+	AddItem(ctx context.Context, id, key string, e ItemEdit) error
+	EditItem(ctx context.Context, id, key string, e ItemEdit) error // ErrNone as of Item
+	DropItem(ctx context.Context, id, key string) error             // ErrNone as of Item
 }
 
 // Documents keeps contents.
@@ -132,9 +143,10 @@ type Documents interface {
 	Content(ctx context.Context, key string) ([]byte, error)
 }
 
-// Places is all of them. What [Project.Check], [Workspace.Check] and [Item.Check]
-// refuse is refused with their error. A content stays kept as long as a stored
-// thread or a workspace refers to it; afterwards a store may drop it.
+// Places is all of them. What the Check of a [Project], a [Workspace], a
+// [WorkspaceEdit] or an [ItemEdit] refuses is refused with its error. A content stays
+// kept as long as a stored thread or a workspace refers to it; afterwards a store may
+// drop it.
 type Places interface {
 	Projects
 	Workspaces

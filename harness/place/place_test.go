@@ -132,10 +132,10 @@ func TestCheck(t *testing.T) {
 		{"a workspace", workspace(func(*place.Workspace) {}), ""},
 		{"no title", workspace(func(w *place.Workspace) { w.Title = "" }), "the title of a workspace is empty; give one"},
 		{"a long title", workspace(func(w *place.Workspace) { w.Title = long + "x" }), "the title of a workspace has 201 characters; shorten it to 200"},
-		{"a long description", workspace(func(w *place.Workspace) { w.Description = strings.Repeat("ä", 1001) }), "the description of workspace w has 1001 characters; shorten it to 1000"},
-		{"a description that is no text", workspace(func(w *place.Workspace) { w.Description = "\xff" }), "the description of workspace w is no text; write it in UTF-8"},
-		{"an item", place.Item{}.Check(), ""},
-		{"a collection of two lines", place.Item{Collection: "a\rb"}.Check(), `the name of a collection "a\rb" is not one line of text`},
+		{"a long description", workspace(func(w *place.Workspace) { w.Description = strings.Repeat("ä", 1001) }), "the description of a workspace has 1001 characters; shorten it to 1000"},
+		{"a description that is no text", workspace(func(w *place.Workspace) { w.Description = "\xff" }), "the description of a workspace is no text; write it in UTF-8"},
+		{"an item", place.ItemEdit{Name: "\n", Collection: new("")}.Check(), ""},
+		{"a collection of two lines", place.ItemEdit{Collection: new("a\rb")}.Check(), `the name of a collection "a\rb" is not one line of text`},
 		{"a taken directory", place.DirTaken(root("a"), "other"), "directory " + root("a") + " is of project other already; \"lorimer project edit other --remove-dir DIR\" takes it out of that one"},
 	}
 	for _, tt := range tests {

@@ -67,7 +67,7 @@ func TestFormerDatabase(t *testing.T) {
 		d := keep(t, s, "x")
 		err := errors.Join(
 			s.AddProject(t.Context(), place.Project{ID: "p", Name: "p"}), s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}),
-			s.SetItem(t.Context(), "w", place.Item{Document: d}),
+			s.AddItem(t.Context(), "w", d.Key, place.ItemEdit{}),
 		)
 		if _, failed := s.Append(t.Context(), "a", "", thread.Bound{Project: "p", Workspace: "w"}, said(d.Key)); errors.Join(err, failed) != nil {
 			t.Fatal(err, failed)

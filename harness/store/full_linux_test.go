@@ -73,7 +73,7 @@ func keepOnFullDisk(where string) error {
 	if err != nil || r.Documents != 1 || len(r.Lost) > 0 {
 		return fmt.Errorf("Look = %+v (%w), want the small document", r, err)
 	}
-	if err := errors.Join(s.AddWorkspace(ctx, place.Workspace{ID: "w", Title: "w"}), s.SetItem(ctx, "w", place.Item{Document: kept})); err != nil {
+	if err := errors.Join(s.AddWorkspace(ctx, place.Workspace{ID: "w", Title: "w"}), s.AddItem(ctx, "w", kept.Key, place.ItemEdit{})); err != nil {
 		return err
 	}
 	content, err := s.Content(ctx, kept.Key)

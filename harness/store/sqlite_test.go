@@ -344,14 +344,18 @@ func TestAFileThatIsGoneIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := s.AddItem(ctx, "w", kept.Key, place.ItemEdit{}); err != nil {
+		t.Fatal(err)
+	}
 	begin["AddProject"] = func(id string) error {
 		return s.AddProject(ctx, place.Project{ID: place.NewID(id, func(string) bool { return false }), Name: id})
 	}
 	begin["AddWorkspace"] = func(id string) error {
 		return s.AddWorkspace(ctx, place.Workspace{ID: place.NewID(id, func(string) bool { return false }), Title: id})
 	}
-	begin["SetWorkspace"] = func(id string) error { return s.SetWorkspace(ctx, place.Workspace{ID: "w", Title: id}) }
-	begin["SetItem"] = func(string) error { return s.SetItem(ctx, "w", place.Item{Document: kept}) }
+	begin["EditWorkspace"] = func(id string) error { return s.EditWorkspace(ctx, "w", place.WorkspaceEdit{Title: &id}) }
+	begin["AddItem"] = func(string) error { return s.AddItem(ctx, "w", kept.Key, place.ItemEdit{}) }
+	begin["EditItem"] = func(id string) error { return s.EditItem(ctx, "w", kept.Key, place.ItemEdit{Name: id}) }
 	begin["Keep"] = func(id string) error {
 		_, err := s.Keep(ctx, id, "", []byte(id))
 		return err

@@ -37,7 +37,6 @@ func TestContentsGoWithWhatRefersToThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	item := func(key string) place.Item { return place.Item{Document: place.Document{Key: key}} }
 	const workspaces = 2
 	// Each has something refer to the content of a key, and returns what takes that
 	// away.
@@ -71,13 +70,13 @@ func TestContentsGoWithWhatRefersToThem(t *testing.T) {
 		"workspaces": func(t *testing.T, s *store.Store, key string) (away []func() error) {
 			for i := range workspaces {
 				id := fmt.Sprint("w", i)
-				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: id, Title: id}), s.SetItem(t.Context(), id, item(key)))
+				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: id, Title: id}), s.AddItem(t.Context(), id, key, place.ItemEdit{}))
 				away = append(away, func() error { return s.DeleteWorkspace(t.Context(), id) })
 			}
 			return away
 		},
 		"an item and a message": func(t *testing.T, s *store.Store, key string) []func() error {
-			must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}), s.SetItem(t.Context(), "w", item(key)),
+			must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}), s.AddItem(t.Context(), "w", key, place.ItemEdit{}),
 				s.Create(t.Context(), "a", thread.Created{}, said(key)))
 			return []func() error{
 				func() error { return s.Delete(t.Context(), "a") }, func() error { return s.DropItem(t.Context(), "w", key) },

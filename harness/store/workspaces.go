@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"time"
@@ -71,21 +70,17 @@ func (s *Store) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	})
 }
 
-// SetWorkspace changes what is said of a workspace.
-func (s *Store) SetWorkspace(ctx context.Context, w place.Workspace) error {
-	if err := w.Check(); err != nil {
+// EditWorkspace changes what is said of a workspace.
+func (s *Store) EditWorkspace(ctx context.Context, id string, e place.WorkspaceEdit) error {
+	if err := e.Check(); err != nil {
 		return err
 	}
 	return s.change(ctx, func(t tx) error {
-		if err := t.d.here(); err != nil {
+		if err := t.touch(ctx, id, s.time()); err != nil {
 			return err
 		}
-		there, err := t.get(ctx, "UPDATE workspaces SET title = $1, description = $2, updated = $3 WHERE id = $4 RETURNING id",
-			[]any{w.Title, w.Description, s.time().UnixMicro(), w.ID}, new(string))
-		if err == nil && !there {
-			err = place.None("workspace", w.ID)
-		}
-		return err
+		return t.exec(ctx, "UPDATE workspaces SET title = COALESCE($1, title), description = COALESCE($2, description) WHERE id = $3",
+			e.Title, e.Description, id)
 	})
 }
 
@@ -189,26 +184,53 @@ func (t tx) items(ctx context.Context, query string, args ...any) ([]place.Item,
 	return all, err
 }
 
-// SetItem adds or changes an item.
-func (s *Store) SetItem(ctx context.Context, id string, i place.Item) error {
-	if err := i.Check(); err != nil {
+// AddItem adds or changes an item.
+func (s *Store) AddItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	return s.editItem(ctx, id, e, func(t tx, name *string, now time.Time) error {
+		called, there, err := t.settle(ctx, key)
+		if err == nil && !there {
+			err = place.NoDocument(key)
+		}
+		if err != nil {
+			return err
+		}
+		return t.exec(ctx, "INSERT INTO items (workspace, document, name, collection, pinned, added)"+
+			" VALUES ($1, $2, COALESCE($3, $4), COALESCE($5, ''), COALESCE($6, FALSE), $7)"+
+			" ON CONFLICT (workspace, document) DO UPDATE SET name = COALESCE($3, items.name),"+
+			" collection = COALESCE($5, items.collection), pinned = COALESCE($6, items.pinned)",
+			id, plain(key), name, called, e.Collection, e.Pinned, now.UnixMicro())
+	})
+}
+
+// EditItem changes an item.
+func (s *Store) EditItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	return s.editItem(ctx, id, e, func(t tx, name *string, _ time.Time) error {
+		there, err := t.get(ctx, "UPDATE items SET name = COALESCE($1, name), collection = COALESCE($2, collection),"+
+			" pinned = COALESCE($3, pinned) WHERE workspace = $4 AND document = $5 RETURNING name",
+			[]any{name, e.Collection, e.Pinned, id, plain(key)}, new(string))
+		if err == nil && !there {
+			err = place.NoDocument(key)
+		}
 		return err
+	})
+}
+
+// editItem calls f to change an item of a workspace that nobody else changes meanwhile,
+// with the name that e gives it; nil is none.
+func (s *Store) editItem(ctx context.Context, id string, e place.ItemEdit, f func(t tx, name *string, now time.Time) error) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
+	var name *string
+	if line := place.Line(e.Name); line != "" {
+		name = &line
 	}
 	return s.change(ctx, func(t tx) error {
 		now := s.time()
 		if err := t.touch(ctx, id, now); err != nil {
 			return err
 		}
-		name, there, err := t.settle(ctx, i.Key)
-		if err == nil && !there {
-			err = place.NoDocument(i.Key)
-		}
-		if err != nil {
-			return err
-		}
-		return t.exec(ctx, "INSERT INTO items (workspace, document, name, collection, pinned, added) VALUES ($1, $2, $3, $4, $5, $6)"+
-			" ON CONFLICT (workspace, document) DO UPDATE SET name = excluded.name, collection = excluded.collection, pinned = excluded.pinned",
-			id, plain(i.Key), cmp.Or(place.Line(i.Name), name), i.Collection, i.Pinned, now.UnixMicro())
+		return f(t, name, now)
 	})
 }
 

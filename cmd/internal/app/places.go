@@ -88,12 +88,12 @@ func (t *threads) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	return s.AddWorkspace(ctx, w)
 }
 
-func (t *threads) SetWorkspace(ctx context.Context, w place.Workspace) error {
+func (t *threads) EditWorkspace(ctx context.Context, id string, e place.WorkspaceEdit) error {
 	s, err := t.get(ctx)
 	if err != nil {
 		return err
 	}
-	return s.SetWorkspace(ctx, w)
+	return s.EditWorkspace(ctx, id, e)
 }
 
 func (t *threads) DeleteWorkspace(ctx context.Context, id string) error {
@@ -120,15 +120,23 @@ func (t *threads) Item(ctx context.Context, id, key string) (place.Item, error) 
 	return s.Item(ctx, id, key)
 }
 
-func (t *threads) SetItem(ctx context.Context, id string, i place.Item) error {
+func (t *threads) AddItem(ctx context.Context, id, key string, e place.ItemEdit) error {
 	s, err := t.get(ctx)
 	if err != nil {
 		return err
 	}
-	return s.SetItem(ctx, id, i)
+	return s.AddItem(ctx, id, key, e)
 }
 
-func (t *threads) DropItem(ctx context.Context, id string, key string) error {
+func (t *threads) EditItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	s, err := t.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.EditItem(ctx, id, key, e)
+}
+
+func (t *threads) DropItem(ctx context.Context, id, key string) error {
 	s, err := t.get(ctx)
 	if err != nil {
 		return err

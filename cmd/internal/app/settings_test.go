@@ -176,11 +176,11 @@ func TestFreezeWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item := place.Item{Document: d, Collection: fmt.Sprintf("Volume %02d", i/2*2), Pinned: i%2 == 0}
+		item := place.ItemEdit{Collection: new(fmt.Sprintf("Volume %02d", i/2*2)), Pinned: new(i%2 == 0)}
 		if i == 0 {
-			item.Collection = ""
+			item.Collection = nil
 		}
-		if err := m.Places().SetItem(ctx, "law", item); err != nil {
+		if err := m.Places().AddItem(ctx, "law", d.Key, item); err != nil {
 			t.Fatal(err)
 		}
 	}

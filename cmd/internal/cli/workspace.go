@@ -202,31 +202,28 @@ func newWorkspaceEdit(g *globals) *cobra.Command {
 		Short: "Change the title or the description of a workspace",
 		Args:  exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			titled, described := cmd.Flags().Changed("title"), cmd.Flags().Changed("description")
-			if !titled && !described {
+			var e place.WorkspaceEdit
+			if cmd.Flags().Changed("title") {
+				e.Title = new(line(title))
+			}
+			if cmd.Flags().Changed("description") {
+				e.Description = &description
+			}
+			if e == (place.WorkspaceEdit{}) {
 				return usagef("nothing is to be changed; give --title or --description")
 			}
+			if err := e.Check(); err != nil {
+				return mistake(err)
+			}
 			return g.places(cmd, app.Found, func(ctx context.Context, _ *app.App, p place.Places) error {
-				w, err := p.Workspace(ctx, args[0])
-				if err != nil {
-					return missing(err, "workspace", args[0])
-				}
-				if titled {
-					w.Title = line(title)
-				}
-				if described {
-					w.Description = description
-				}
-				if err := w.Check(); err != nil {
-					return mistake(err)
-				}
-				if err := p.SetWorkspace(ctx, w); err != nil {
+				if err := p.EditWorkspace(ctx, args[0], e); err != nil {
 					return missing(err, "workspace", args[0])
 				}
 				if !g.json(cmd) {
 					return nil
 				}
-				if w, err = p.Workspace(ctx, w.ID); err != nil {
+				w, err := p.Workspace(ctx, args[0])
+				if err != nil {
 					return missing(err, "workspace", args[0])
 				}
 				return printJSON(cmd.OutOrStdout(), workspaceSummaryOf(w))

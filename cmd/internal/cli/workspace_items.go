@@ -70,10 +70,8 @@ func (in addition) check(cmd *cobra.Command, files []string) error {
 		return usagef("--name gives no name; leave it out for that of the file")
 	case in.name == "" && slices.Contains(files, "-"):
 		return usagef("what comes from standard input needs a name; give --name")
-	case in.collection == nil:
-		return nil
 	}
-	return mistake(place.Item{Collection: *in.collection}.Check())
+	return mistake(place.ItemEdit{Collection: in.collection}.Check())
 }
 
 // add copies a file into the workspace. A document that is there already keeps its
@@ -88,18 +86,10 @@ func (in addition) add(ctx context.Context, proc Process, p place.Places, id, fi
 	if err != nil {
 		return place.Item{}, err
 	}
-	i, err := p.Item(ctx, id, d.Key)
-	if err != nil && !errors.Is(err, place.ErrNoDocument) {
-		return place.Item{}, missing(err, "workspace", id)
-	}
-	i.Document = d
-	if in.collection != nil {
-		i.Collection = *in.collection
-	}
-	if err := p.SetItem(ctx, id, i); err != nil {
+	if err := p.AddItem(ctx, id, d.Key, place.ItemEdit{Name: name, Collection: in.collection}); err != nil {
 		return place.Item{}, notIn(err, id, d.Key)
 	}
-	i, err = p.Item(ctx, id, d.Key)
+	i, err := p.Item(ctx, id, d.Key)
 	return i, notIn(err, id, d.Key)
 }
 
@@ -109,8 +99,8 @@ func newWorkspaceRemove(g *globals) *cobra.Command {
 		Short: "Take documents out of a workspace",
 		Args:  atLeast("ID", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.items(cmd, args, func(ctx context.Context, p place.Places, id string, i place.Item) error {
-				return p.DropItem(ctx, id, i.Key)
+			return g.items(cmd, args, func(ctx context.Context, p place.Places, id, key string) error {
+				return p.DropItem(ctx, id, key)
 			}, func(keys []string) any { return map[string]any{"workspace": args[0], "removed": keys} })
 		},
 	})
@@ -126,9 +116,8 @@ func newWorkspacePin(g *globals, on bool) *cobra.Command {
 		Short: short,
 		Args:  atLeast("ID", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.items(cmd, args, func(ctx context.Context, p place.Places, id string, i place.Item) error {
-				i.Pinned = on
-				return p.SetItem(ctx, id, i)
+			return g.items(cmd, args, func(ctx context.Context, p place.Places, id, key string) error {
+				return p.EditItem(ctx, id, key, place.ItemEdit{Pinned: &on})
 			}, func(keys []string) any { return map[string]any{"workspace": args[0], "documents": keys, "pinned": on} })
 		},
 	})
@@ -136,7 +125,7 @@ func newWorkspacePin(g *globals, on bool) *cobra.Command {
 
 // items runs f for the documents of a workspace that args name behind its id, by keys
 // that may lack their kind.
-func (g *globals) items(cmd *cobra.Command, args []string, f func(context.Context, place.Places, string, place.Item) error, report func(keys []string) any) error {
+func (g *globals) items(cmd *cobra.Command, args []string, f func(ctx context.Context, p place.Places, id, key string) error, report func(keys []string) any) error {
 	id := args[0]
 	return g.places(cmd, app.Found, func(ctx context.Context, _ *app.App, p place.Places) error {
 		if _, err := p.Workspace(ctx, id); err != nil {
@@ -146,11 +135,7 @@ func (g *globals) items(cmd *cobra.Command, args []string, f func(context.Contex
 			if !strings.Contains(key, ":") {
 				key = "document:" + key
 			}
-			i, err := p.Item(ctx, id, key)
-			if err == nil {
-				err = f(ctx, p, id, i)
-			}
-			return notIn(err, id, key)
+			return notIn(f(ctx, p, id, key), id, key)
 		}, report)
 	})
 }

@@ -16,8 +16,8 @@ import (
 // A grabbed document is taken out of the workspace by somebody else just after it came.
 type grabbed struct{ *memory.Places }
 
-func (g grabbed) SetItem(ctx context.Context, id string, i place.Item) error {
-	return errors.Join(g.Places.SetItem(ctx, id, i), g.DropItem(ctx, id, i.Key))
+func (g grabbed) AddItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	return errors.Join(g.Places.AddItem(ctx, id, key, e), g.DropItem(ctx, id, key))
 }
 
 // A document that is gone is not taken for a workspace that is.

@@ -249,15 +249,24 @@ func (p *Places) AddWorkspace(ctx context.Context, w place.Workspace) error {
 	return nil
 }
 
-// SetWorkspace changes what is said of a workspace.
-func (p *Places) SetWorkspace(ctx context.Context, w place.Workspace) error {
-	if err := w.Check(); err != nil {
+// EditWorkspace changes what is said of a workspace.
+func (p *Places) EditWorkspace(ctx context.Context, id string, e place.WorkspaceEdit) error {
+	if err := e.Check(); err != nil {
 		return err
 	}
-	return p.in(ctx, w.ID, func(at *workspace) error {
-		at.Title, at.Description, at.Updated = w.Title, w.Description, precise(p.now())
+	return p.in(ctx, id, func(w *workspace) error {
+		set(&w.Title, e.Title)
+		set(&w.Description, e.Description)
+		w.Updated = precise(p.now())
 		return nil
 	})
+}
+
+// set gives v a value; nil leaves the one that it has.
+func set[T any](v, value *T) {
+	if value != nil {
+		*v = *value
+	}
 }
 
 // DeleteWorkspace deletes a workspace with its items.
@@ -320,26 +329,48 @@ func (p *Places) Summary(ctx context.Context, id string, limit int) (place.Summa
 	return sum, err
 }
 
-// SetItem adds or changes an item.
-func (p *Places) SetItem(ctx context.Context, id string, i place.Item) error {
-	if err := i.Check(); err != nil {
+// AddItem adds or changes an item.
+func (p *Places) AddItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	return p.editItem(ctx, id, e, func(w *workspace, now time.Time) (*place.Item, error) {
+		d, ok := p.documents[key]
+		if !ok {
+			return nil, place.NoDocument(key)
+		}
+		at := w.find(key)
+		if at < 0 {
+			at = len(w.items)
+			w.items = append(w.items, place.Item{Document: d.Document, Added: now})
+		}
+		return &w.items[at], nil
+	})
+}
+
+// EditItem changes an item.
+func (p *Places) EditItem(ctx context.Context, id, key string, e place.ItemEdit) error {
+	return p.editItem(ctx, id, e, func(w *workspace, _ time.Time) (*place.Item, error) {
+		at := w.find(key)
+		if at < 0 {
+			return nil, place.NoDocument(key)
+		}
+		return &w.items[at], nil
+	})
+}
+
+// editItem changes the item that choose returns, under the lock.
+func (p *Places) editItem(ctx context.Context, id string, e place.ItemEdit, choose func(*workspace, time.Time) (*place.Item, error)) error {
+	if err := e.Check(); err != nil {
 		return err
 	}
 	return p.in(ctx, id, func(w *workspace) error {
-		d, ok := p.documents[i.Key]
-		if !ok {
-			return place.NoDocument(i.Key)
+		now := precise(p.now())
+		i, err := choose(w, now)
+		if err != nil {
+			return err
 		}
-		i.Name = cmp.Or(place.Line(i.Name), d.Name)
-		i.Size = d.Size
-		i.Added = precise(p.now())
-		w.Updated = i.Added
-		if at := w.find(i.Key); at >= 0 {
-			i.Added = w.items[at].Added
-			w.items[at] = i
-		} else {
-			w.items = append(w.items, i)
-		}
+		i.Name = cmp.Or(place.Line(e.Name), i.Name)
+		set(&i.Collection, e.Collection)
+		set(&i.Pinned, e.Pinned)
+		w.Updated = now
 		return nil
 	})
 }

@@ -301,8 +301,8 @@ func testGivenUp(t *testing.T, p place.Places) {
 	errs := map[string]error{
 		"AddProject": p.AddProject(ctx, place.Project{ID: "b", Name: "B"}), "SetProject": p.SetProject(ctx, place.Project{ID: "a", Name: "B"}),
 		"DeleteProject": p.DeleteProject(ctx, "a"), "AddWorkspace": p.AddWorkspace(ctx, place.Workspace{ID: "x", Title: "X"}),
-		"SetWorkspace": p.SetWorkspace(ctx, place.Workspace{ID: "w", Title: "X"}), "DeleteWorkspace": p.DeleteWorkspace(ctx, "w"),
-		"SetItem": p.SetItem(ctx, "w", item(key)), "DropItem": p.DropItem(ctx, "w", key),
+		"EditWorkspace": p.EditWorkspace(ctx, "w", place.WorkspaceEdit{Title: new("X")}), "DeleteWorkspace": p.DeleteWorkspace(ctx, "w"),
+		"AddItem": p.AddItem(ctx, "w", key, place.ItemEdit{}), "EditItem": p.EditItem(ctx, "w", key, place.ItemEdit{}), "DropItem": p.DropItem(ctx, "w", key),
 	}
 	_, errs["Project"] = p.Project(ctx, "a")
 	_, errs["Projects"] = p.Projects(ctx)

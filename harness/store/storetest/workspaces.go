@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,12 +38,14 @@ func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
 	t.Run("items stay in their order", func(t *testing.T) { testItems(t, open(t)) })
 	t.Run("the name of an item is its own", func(t *testing.T) { testItemNames(t, open(t)) })
 	t.Run("a summary has the first of each kind", func(t *testing.T) { testSummary(t, open(t)) })
-	t.Run("a workspace that is set keeps its items", func(t *testing.T) {
+	t.Run("an edit leaves what it does not name", func(t *testing.T) { testEdits(t, open(t)) })
+	t.Run("edits at the same time all count", func(t *testing.T) { testEditsAtOnce(t, open(t)) })
+	t.Run("an edited workspace keeps its items", func(t *testing.T) {
 		p := open(t)
 		addWorkspace(t, p, "a")
-		setItem(t, p, "a", item(keep(t, p, "x").Key))
+		addItem(t, p, "a", keep(t, p, "x").Key, place.ItemEdit{})
 		before := workspace(t, p, "a")
-		if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "a", Title: "new", Description: "of it"}); err != nil {
+		if err := p.EditWorkspace(t.Context(), "a", place.WorkspaceEdit{Title: new("new"), Description: new("of it")}); err != nil {
 			t.Fatal(err)
 		}
 		got := workspace(t, p, "a")
@@ -59,8 +62,8 @@ func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
 		addWorkspace(t, p, "a")
 		addWorkspace(t, p, "b")
 		key := keep(t, p, "x").Key
-		setItem(t, p, "a", item(key))
-		setItem(t, p, "b", item(key))
+		addItem(t, p, "a", key, place.ItemEdit{})
+		addItem(t, p, "b", key, place.ItemEdit{})
 		if err := p.DeleteWorkspace(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
@@ -79,17 +82,21 @@ func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
 			{ID: "a"}, {ID: "A", Title: "x"}, {ID: "a", Title: "two\nlines"}, {ID: "a", Title: strings.Repeat("x", place.MaxName+1)},
 			{ID: "a", Title: "x", Description: strings.Repeat("x", place.MaxDescription+1)}, {ID: "a", Title: "x", Description: "\xff"},
 		} {
-			for name, err := range map[string]error{"AddWorkspace": p.AddWorkspace(t.Context(), bad), "SetWorkspace": p.SetWorkspace(t.Context(), bad)} {
-				if _, ok := errors.AsType[*place.InvalidError](err); !ok {
-					t.Errorf("%s(%.100v): error = %v, want an InvalidError", name, bad, err)
-				}
+			if _, ok := errors.AsType[*place.InvalidError](p.AddWorkspace(t.Context(), bad)); !ok {
+				t.Errorf("AddWorkspace(%.100v) is no InvalidError", bad)
 			}
 		}
 		addWorkspace(t, p, "a")
-		i := item(keep(t, p, "x").Key)
-		i.Collection = "two\nlines"
-		if _, ok := errors.AsType[*place.InvalidError](p.SetItem(t.Context(), "a", i)); !ok {
-			t.Error("a collection of two lines is no InvalidError")
+		key := keep(t, p, "x").Key
+		for name, err := range map[string]error{
+			"an empty title":           p.EditWorkspace(t.Context(), "a", place.WorkspaceEdit{Title: new("")}),
+			"a description of no text": p.EditWorkspace(t.Context(), "a", place.WorkspaceEdit{Description: new("\xff")}),
+			"a collection of lines":    p.AddItem(t.Context(), "a", key, place.ItemEdit{Collection: new("two\nlines")}),
+			"another one":              p.EditItem(t.Context(), "a", key, place.ItemEdit{Collection: new("two\nlines")}),
+		} {
+			if _, ok := errors.AsType[*place.InvalidError](err); !ok {
+				t.Errorf("%s: error = %v, want an InvalidError", name, err)
+			}
 		}
 		if all, err := p.Workspaces(t.Context(), 0); err != nil || len(all) != 1 || all[0].Documents != 0 {
 			t.Errorf("workspaces %+v (%v), want one without documents", all, err)
@@ -104,7 +111,7 @@ func testWorkspaces(t *testing.T, open func(*testing.T) place.Places) {
 			wg.Go(func() {
 				d, err := p.Keep(t.Context(), fmt.Sprint(i), "", []byte(fmt.Sprint(i%4)))
 				if err == nil {
-					err = p.SetItem(t.Context(), "a", item(d.Key))
+					err = p.AddItem(t.Context(), "a", d.Key, place.ItemEdit{})
 				}
 				if err != nil {
 					t.Error(err)
@@ -134,11 +141,16 @@ func workspace(t *testing.T, p place.Workspaces, id string) place.Workspace {
 	return w
 }
 
-func item(key string) place.Item { return place.Item{Document: place.Document{Key: key}} }
-
-func setItem(t *testing.T, p place.Workspaces, id string, i place.Item) {
+func addItem(t *testing.T, p place.Workspaces, id, key string, e place.ItemEdit) {
 	t.Helper()
-	if err := p.SetItem(t.Context(), id, i); err != nil {
+	if err := p.AddItem(t.Context(), id, key, e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func editItem(t *testing.T, p place.Workspaces, id, key string, e place.ItemEdit) {
+	t.Helper()
+	if err := p.EditItem(t.Context(), id, key, e); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -180,17 +192,15 @@ func testRecent(t *testing.T, p place.Places) {
 		addWorkspace(t, p, id)
 	}
 	check("as they were added", 0, "d", "c", "b", "a")
-	if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "b", Title: "new"}); err != nil {
+	if err := p.EditWorkspace(t.Context(), "b", place.WorkspaceEdit{Title: new("new")}); err != nil {
 		t.Fatal(err)
 	}
-	check("one was set", 0, "b", "d", "c", "a")
+	check("one was edited", 0, "b", "d", "c", "a")
 	key := keep(t, p, "x").Key
-	setItem(t, p, "a", item(key))
+	addItem(t, p, "a", key, place.ItemEdit{})
 	check("a document came", 0, "a", "b", "d", "c")
-	setItem(t, p, "c", item(key))
-	pinned := item(key)
-	pinned.Pinned = true
-	setItem(t, p, "a", pinned)
+	addItem(t, p, "c", key, place.ItemEdit{})
+	editItem(t, p, "a", key, place.ItemEdit{Pinned: new(true)})
 	check("a document was pinned", 0, "a", "c", "b", "d")
 	if err := p.DropItem(t.Context(), "c", key); err != nil {
 		t.Fatal(err)
@@ -199,7 +209,7 @@ func testRecent(t *testing.T, p place.Places) {
 	if err := p.DropItem(t.Context(), "b", key); !errors.Is(err, place.ErrNone) {
 		t.Fatalf("error = %v, want ErrNone", err)
 	}
-	if err := p.SetItem(t.Context(), "d", item("document:0000000000000000")); !errors.Is(err, place.ErrNone) {
+	if err := p.AddItem(t.Context(), "d", "document:0000000000000000", place.ItemEdit{}); !errors.Is(err, place.ErrNone) {
 		t.Fatalf("error = %v, want ErrNone", err)
 	}
 	check("what failed changes nothing", 0, "c", "a", "b", "d")
@@ -216,7 +226,7 @@ func testItems(t *testing.T, p place.Places) {
 			t.Fatal(err)
 		}
 		i := place.Item{Document: d, Collection: "part " + name, Pinned: name == "a"}
-		setItem(t, p, "a", i)
+		addItem(t, p, "a", d.Key, place.ItemEdit{Collection: &i.Collection, Pinned: &i.Pinned})
 		want = append(want, i)
 	}
 	got := items(t, p, "a")
@@ -226,9 +236,7 @@ func testItems(t *testing.T, p place.Places) {
 	if !got[0].Added.Before(got[1].Added) || got[0].Added.Location() != time.UTC || !workspace(t, p, "a").Updated.Equal(got[2].Added) {
 		t.Errorf("added at %v and %v, updated at %v", got[0].Added, got[1].Added, workspace(t, p, "a").Updated)
 	}
-	changed := want[0]
-	changed.Collection, changed.Pinned, changed.Name, changed.Size, changed.Type = "", true, "new", 99, "other/type"
-	setItem(t, p, "a", changed)
+	addItem(t, p, "a", want[0].Key, place.ItemEdit{Name: "new", Collection: new(""), Pinned: new(true)})
 	want[0].Collection, want[0].Pinned, want[0].Name = "", true, "new"
 	added := got[0].Added
 	if diff := cmp.Diff(want, items(t, p, "a"), noTimes); diff != "" {
@@ -243,7 +251,7 @@ func testItems(t *testing.T, p place.Places) {
 	if _, err := p.Keep(t.Context(), want[1].Name, want[1].Type, []byte("x")); err != nil { // it may have gone with the item
 		t.Fatal(err)
 	}
-	setItem(t, p, "a", want[1]) // comes again, last
+	addItem(t, p, "a", want[1].Key, place.ItemEdit{Collection: &want[1].Collection, Pinned: new(true)}) // comes again, last
 	want[1], want[2] = want[2], want[1]
 	if diff := cmp.Diff(want, items(t, p, "a"), noTimes); diff != "" {
 		t.Errorf("one came again (-want +got):\n%s", diff)
@@ -280,26 +288,100 @@ func testSummary(t *testing.T, p place.Places) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.Document = d
-		setItem(t, p, "a", i)
-		setItem(t, p, "b", place.Item{Document: d, Collection: fmt.Sprint(n), Pinned: true})
+		addItem(t, p, "a", d.Key, place.ItemEdit{Collection: &i.Collection, Pinned: &i.Pinned})
+		addItem(t, p, "b", d.Key, place.ItemEdit{Collection: new(fmt.Sprint(n)), Pinned: new(true)})
 	}
 	allCollections, allPinned = 4, 3
 	check("some", 2, []string{"Z", "a"}, []string{"0", "3"})
 	check("all", 4, []string{"Z", "a", "b", "ä"}, []string{"0", "3", "5"})
 	for _, i := range items(t, p, "a") {
-		i.Collection, i.Pinned = "", false
-		setItem(t, p, "a", i)
+		editItem(t, p, "a", i.Key, place.ItemEdit{Collection: new(""), Pinned: new(false)})
 	}
 	allCollections, allPinned = 0, 0
 	check("no collection, and nothing pinned", 3, nil, nil)
+}
+
+func testEdits(t *testing.T, p place.Places) {
+	if err := p.AddWorkspace(t.Context(), place.Workspace{ID: "a", Title: "title", Description: "description"}); err != nil {
+		t.Fatal(err)
+	}
+	said := func(e place.WorkspaceEdit, title, description string) {
+		t.Helper()
+		before := workspace(t, p, "a")
+		if err := p.EditWorkspace(t.Context(), "a", e); err != nil {
+			t.Fatal(err)
+		}
+		got := workspace(t, p, "a")
+		if got.Title != title || got.Description != description || !got.Updated.After(before.Updated) {
+			t.Errorf("after %+v: %+v, want the title %q and the description %q", e, got, title, description)
+		}
+	}
+	said(place.WorkspaceEdit{}, "title", "description")
+	said(place.WorkspaceEdit{Title: new("new")}, "new", "description")
+	said(place.WorkspaceEdit{Description: new("")}, "new", "")
+
+	key := keep(t, p, "x").Key
+	want := place.Item{Document: place.Document{Key: key, Name: "name of x", Type: "text/plain", Size: 1}}
+	steps := []struct {
+		change func(ctx context.Context, id, key string, e place.ItemEdit) error
+		e      place.ItemEdit
+		want   func()
+	}{
+		{p.AddItem, place.ItemEdit{}, func() {}},
+		{p.EditItem, place.ItemEdit{}, func() {}},
+		{p.EditItem, place.ItemEdit{Pinned: new(true)}, func() { want.Pinned = true }},
+		{p.AddItem, place.ItemEdit{}, func() {}},
+		{p.AddItem, place.ItemEdit{Name: "a", Collection: new("c")}, func() { want.Name, want.Collection = "a", "c" }},
+		{p.EditItem, place.ItemEdit{Name: "b"}, func() { want.Name = "b" }},
+		{p.EditItem, place.ItemEdit{Collection: new("")}, func() { want.Collection = "" }},
+		{p.AddItem, place.ItemEdit{Pinned: new(false)}, func() { want.Pinned = false }},
+	}
+	for n, s := range steps {
+		if err := s.change(t.Context(), "a", key, s.e); err != nil {
+			t.Fatal(err)
+		}
+		s.want()
+		if diff := cmp.Diff([]place.Item{want}, items(t, p, "a"), noTimes); diff != "" {
+			t.Errorf("step %d (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+// testEditsAtOnce has many change other things of one workspace and one item.
+func testEditsAtOnce(t *testing.T, p place.Places) {
+	addWorkspace(t, p, "a")
+	key := keep(t, p, "x").Key
+	var wg sync.WaitGroup
+	for _, edit := range []func() error{
+		func() error { return p.EditWorkspace(t.Context(), "a", place.WorkspaceEdit{Title: new("new")}) },
+		func() error {
+			return p.EditWorkspace(t.Context(), "a", place.WorkspaceEdit{Description: new("of it")})
+		},
+		func() error { return p.AddItem(t.Context(), "a", key, place.ItemEdit{Name: "a"}) },
+		func() error { return p.AddItem(t.Context(), "a", key, place.ItemEdit{Collection: new("c")}) },
+		func() error { return p.AddItem(t.Context(), "a", key, place.ItemEdit{Pinned: new(true)}) },
+	} {
+		wg.Go(func() {
+			if err := edit(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := workspace(t, p, "a"); got.Title != "new" || got.Description != "of it" {
+		t.Errorf("the workspace is %+v", got)
+	}
+	got := items(t, p, "a")
+	if len(got) != 1 || got[0].Name != "a" || got[0].Collection != "c" || !got[0].Pinned {
+		t.Errorf("the items are %+v, want one with all that was said of it", got)
+	}
 }
 
 // testItemNames keeps one content under other names.
 func testItemNames(t *testing.T, p place.Places) {
 	addWorkspace(t, p, "a")
 	key := keep(t, p, "x").Key
-	setItem(t, p, "a", item(key))
+	addItem(t, p, "a", key, place.ItemEdit{})
 	if _, err := p.Keep(t.Context(), "later", "text/later", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -307,9 +389,7 @@ func testItemNames(t *testing.T, p place.Places) {
 	if got.Name != "name of x" || got.Type != "text/later" || got.Size != 1 {
 		t.Errorf("the item is %+v, want the name that the document had and the type that it has", got)
 	}
-	named := item(key)
-	named.Name = "two\nlines"
-	setItem(t, p, "a", named)
+	editItem(t, p, "a", key, place.ItemEdit{Name: "two\nlines"})
 	if got := items(t, p, "a")[0].Name; strings.Contains(got, "\n") || !strings.HasPrefix(got, "two") {
 		t.Errorf("the item has the name %q, want it on one line", got)
 	}
@@ -325,25 +405,25 @@ func testNoWorkspace(t *testing.T, p place.Places) {
 		_, noSummary := p.Summary(t.Context(), id, 1)
 		for name, err := range map[string]error{
 			"Workspace": missing, "Items": noItems, "Item": noItem, "Summary": noSummary, "DeleteWorkspace": p.DeleteWorkspace(t.Context(), id),
-			"SetItem": p.SetItem(t.Context(), id, item(key)), "DropItem": p.DropItem(t.Context(), id, key),
+			"EditWorkspace": p.EditWorkspace(t.Context(), id, place.WorkspaceEdit{Title: new("x")}),
+			"AddItem":       p.AddItem(t.Context(), id, key, place.ItemEdit{}), "EditItem": p.EditItem(t.Context(), id, key, place.ItemEdit{}), "DropItem": p.DropItem(t.Context(), id, key),
 		} {
 			if !errors.Is(err, place.ErrNone) || errors.Is(err, place.ErrNoDocument) {
 				t.Errorf("%s(%q): error = %v, want ErrNone of the workspace", name, id, err)
 			}
 		}
 	}
-	if err := p.SetWorkspace(t.Context(), place.Workspace{ID: "nope", Title: "x"}); !errors.Is(err, place.ErrNone) {
-		t.Errorf("SetWorkspace: error = %v, want ErrNone", err)
-	}
 	for _, key := range []string{"nope", "", "\x00", "\xff", "document:", key} {
 		_, none := p.Item(t.Context(), "a", key)
-		for name, err := range map[string]error{"Item": none, "DropItem": p.DropItem(t.Context(), "a", key)} {
+		for name, err := range map[string]error{
+			"Item": none, "EditItem": p.EditItem(t.Context(), "a", key, place.ItemEdit{Pinned: new(true)}), "DropItem": p.DropItem(t.Context(), "a", key),
+		} {
 			if !errors.Is(err, place.ErrNoDocument) || !errors.Is(err, place.ErrNone) {
 				t.Errorf("%s(%q): error = %v, want ErrNoDocument", name, key, err)
 			}
 		}
 	}
-	if err := p.SetItem(t.Context(), "a", item("document:0000000000000000")); !errors.Is(err, place.ErrNoDocument) {
-		t.Errorf("SetItem of what was not kept: error = %v, want ErrNoDocument", err)
+	if err := p.AddItem(t.Context(), "a", "document:0000000000000000", place.ItemEdit{}); !errors.Is(err, place.ErrNoDocument) {
+		t.Errorf("AddItem of what was not kept: error = %v, want ErrNoDocument", err)
 	}
 }
