@@ -101,6 +101,9 @@ func (b block) binary(family string) (event.Block, error) {
 	if err != nil {
 		return event.Block{}, err
 	}
+	if len(data) == 0 {
+		return event.Block{}, b.unusable("data", "is empty")
+	}
 	uri := b.text("uri")
 	return event.Block{MIME: mime, Data: data, URI: uri, Name: baseName(uri)}, nil
 }
@@ -120,9 +123,6 @@ func (b block) base64(key string) ([]byte, error) {
 	n, err := base64.StdEncoding.Decode(data, raw)
 	if err != nil {
 		return nil, b.unusable(key, "is not base64: %v", err)
-	}
-	if n == 0 {
-		return nil, b.unusable(key, "is empty")
 	}
 	return data[:n], nil
 }
@@ -178,6 +178,9 @@ func (b block) resource() (event.Block, error) {
 		}
 	default:
 		err = invalid(res.field, "has neither text nor blob")
+	}
+	if eb.Text == "" && len(eb.Data) == 0 { // an empty file is still one
+		eb.Data, eb.Embedded = nil, true
 	}
 	return eb, err
 }

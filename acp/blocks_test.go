@@ -34,7 +34,11 @@ func TestReadPrompt(t *testing.T) {
 		},
 		{
 			name: "an empty file is still one", prompt: `[{"type":"resource","resource":{"uri":"file:///w/a.md","text":""}}]`,
-			want: []event.Block{{Name: "a.md", URI: "file:///w/a.md", MIME: "text/plain"}},
+			want: []event.Block{{Name: "a.md", URI: "file:///w/a.md", MIME: "text/plain", Embedded: true}},
+		},
+		{
+			name: "and so is an empty blob", prompt: `[{"type":"resource","resource":{"uri":"file:///w/a.png","mimeType":"image/png","blob":""}}]`,
+			want: []event.Block{{Name: "a.png", URI: "file:///w/a.png", MIME: "image/png", Embedded: true}},
 		},
 		{
 			name: "a blob", prompt: `[{"type":"resource","resource":{"uri":"urn:x","blob":"AAAA"}}]`,

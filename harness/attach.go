@@ -41,7 +41,7 @@ const (
 // isAttachment reports whether b is something beside the text of a message that the
 // model gets by a key.
 func isAttachment(b event.Block) bool {
-	return (b.URI != "" || b.MIME != "" || len(b.Data) > 0) && !isPicture(b)
+	return (b.URI != "" || b.MIME != "" || len(b.Data) > 0 || b.Embedded) && !isPicture(b)
 }
 
 // attach returns the attachments of the message, one for each such block, and keeps
@@ -57,10 +57,10 @@ func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
 		switch {
 		case len(b.Data) > 0:
 			i.Type, i.Size = cmp.Or(b.MIME, "application/octet-stream"), len(b.Data)
-		case b.Text != "":
+		case b.Text != "" || b.Embedded:
 			i.Type, i.Size, i.Body = cmp.Or(b.MIME, "text/plain"), len(b.Text), b.Text
 		}
-		if i.Size == 0 {
+		if i.Size == 0 && !b.Embedded {
 			i.Key = attach.ResourceKey(b.URI)
 			items = append(items, i)
 			continue
@@ -76,6 +76,9 @@ func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
 	}
 	return items, nil
 }
+
+// isLink reports whether i is a link, of which nothing came along.
+func isLink(i attach.Item) bool { return strings.HasPrefix(i.Key, "resource:") }
 
 // content is what is embedded in b; nothing in a link.
 func content(b event.Block) []byte {
@@ -115,7 +118,7 @@ func (t *turn) table(ctx context.Context, items []attach.Item) string {
 func (t *turn) linked(ctx context.Context, items []attach.Item) []attach.Item {
 	out, left := slices.Clone(items), maxLinkedIn
 	for n, i := range out {
-		if i.Size > 0 || left <= 0 {
+		if !isLink(i) || left <= 0 {
 			continue
 		}
 		at, ok := t.linkedFile(i.URI)

@@ -71,7 +71,7 @@ func isText(b event.Block) bool { return b.URI == "" && b.MIME == "" && len(b.Da
 // as an embedded resource is told as a picture, which shows more.
 func attachment(b event.Block) any {
 	switch {
-	case b.Text != "":
+	case b.Text != "" || b.Embedded:
 		return resourceBlock{"resource", resource{URI: b.URI, MIME: b.MIME, Text: &b.Text}}
 	case len(b.Data) == 0:
 		return linkBlock{"resource_link", b.URI, cmp.Or(b.Name, b.URI), b.MIME}

@@ -36,6 +36,7 @@ func TestReplay(t *testing.T) {
 				{URI: "zed:///x", MIME: "text/plain"},
 				{URI: "file:///c.txt", Name: "c.txt", MIME: "text/plain", Text: "text"},
 				{URI: "file:///d.bin", Name: "d.bin", MIME: "application/octet-stream", Data: []byte("blob")},
+				{URI: "file:///e.txt", Name: "e.txt", MIME: "text/plain", Embedded: true},
 			}}},
 			[]string{
 				`{"sessionUpdate":"user_message_chunk","messageId":"u1","content":{"type":"text","text":"look"}}`,
@@ -46,6 +47,7 @@ func TestReplay(t *testing.T) {
 				`{"sessionUpdate":"user_message_chunk","messageId":"u1","content":{"type":"resource_link","uri":"zed:///x","name":"zed:///x","mimeType":"text/plain"}}`,
 				`{"sessionUpdate":"user_message_chunk","messageId":"u1","content":{"type":"resource","resource":{"uri":"file:///c.txt","mimeType":"text/plain","text":"text"}}}`,
 				`{"sessionUpdate":"user_message_chunk","messageId":"u1","content":{"type":"resource","resource":{"uri":"file:///d.bin","mimeType":"application/octet-stream","blob":"YmxvYg=="}}}`,
+				`{"sessionUpdate":"user_message_chunk","messageId":"u1","content":{"type":"resource","resource":{"uri":"file:///e.txt","mimeType":"text/plain","text":""}}}`,
 			},
 		},
 		{

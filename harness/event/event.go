@@ -41,6 +41,10 @@ type Block struct {
 	Data []byte // of a picture
 	Name string // of a resource
 	URI  string // of a resource
+
+	// Embedded tells a resource whose content came along, but is empty, from a
+	// link. Where there is a content, Text or Data is it.
+	Embedded bool
 }
 
 // Title is what a thread is called from now on. A turn tells the one that its message

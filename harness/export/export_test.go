@@ -234,6 +234,33 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// An empty file that was sent along is no link, in each of the forms.
+func TestEmptyAttachment(t *testing.T) {
+	s := stored(t, "s1", thread.User{MessageID: "u1", Blocks: []event.Block{
+		{Name: "a", URI: "file:///a", MIME: "text/plain", Embedded: true}, {Name: "b", URI: "file:///b"},
+	}})
+	info, err := s.Info(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []export.Attachment
+	err = export.Walk(t.Context(), s, info, export.Options{}, func(p export.Piece) error {
+		got = p.Attached
+		return nil
+	})
+	want := []export.Attachment{{Name: "a", URI: "file:///a", MIME: "text/plain", Empty: true}, {Name: "b", URI: "file:///b"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("attached (%v; -want +got):\n%s", err, diff)
+	}
+	var md, js strings.Builder
+	if err := errors.Join(export.Markdown(t.Context(), &md, s, "s1", export.Options{}), export.JSON(t.Context(), &js, s, "s1", export.Options{})); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(md.String(), ", 0 bytes"); n != 1 || strings.Count(js.String(), `"embedded":true`) != 1 {
+		t.Errorf("exported:\n%s\n%s\nwant one attachment of 0 bytes", md.String(), js.String())
+	}
+}
+
 // TestTerminals: no form steers the terminal that it is printed on.
 func TestTerminals(t *testing.T) {
 	const evil = "a\x1b[2J\u009b2J\x7f\u202eb\r\nc"

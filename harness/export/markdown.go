@@ -171,7 +171,7 @@ func attached(a Attachment) string {
 			parts = append(parts, code(s))
 		}
 	}
-	if a.Bytes > 0 {
+	if a.Bytes > 0 || a.Empty {
 		parts = append(parts, fmt.Sprintf("%d bytes", a.Bytes))
 	}
 	return strings.Join(parts, ", ")

@@ -43,6 +43,8 @@ type Attachment struct {
 	URI   string `json:"uri,omitempty"`
 	MIME  string `json:"mimeType,omitempty"`
 	Bytes int    `json:"bytes,omitempty"` // of what was sent along; 0 for a link alone
+
+	Empty bool `json:"empty,omitempty"` // it was sent along, and has no bytes
 }
 
 // A Tool is a call of a tool in short.
@@ -136,7 +138,7 @@ func user(e thread.Entry, u thread.User) Piece {
 }
 
 func attachment(b event.Block) Attachment {
-	return Attachment{Name: b.Name, URI: b.URI, MIME: b.MIME, Bytes: max(len(b.Data), len(b.Text))}
+	return Attachment{Name: b.Name, URI: b.URI, MIME: b.MIME, Bytes: max(len(b.Data), len(b.Text)), Empty: b.Embedded}
 }
 
 // answer adds the pieces of one answer. The sources belong to its last message.

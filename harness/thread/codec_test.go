@@ -51,7 +51,14 @@ func fullOf[B thread.Body]() B {
 // written returns the bodies whose stored forms testdata holds: of each kind
 // those that earlier programs knew, and the last with something in every field.
 func written() []thread.Body {
-	return append(earlier(), later()...)
+	return slices.Concat(earlier(), later(), latest())
+}
+
+// latest are the forms that have come to those of later.
+func latest() []thread.Body {
+	user := later()[1].(thread.User)
+	user.Blocks = append(user.Blocks, event.Block{URI: "file:///empty", MIME: "text/plain", Embedded: true})
+	return []thread.Body{user}
 }
 
 // later are the forms that have come to those of earlier.

@@ -92,12 +92,14 @@ type wireBlock struct {
 	Data []byte `json:"data,omitempty"`
 	Name text   `json:"name,omitempty"`
 	URI  text   `json:"uri,omitempty"`
+
+	Embedded bool `json:"embedded,omitempty"`
 }
 
 func newWireUser(u User) wireUser {
 	w := wireUser{MessageID: text(u.MessageID), Sent: newWireParts(u.Sent), Attached: newWireAttached(u.Attached)}
 	for _, b := range u.Blocks {
-		w.Blocks = append(w.Blocks, wireBlock{text(b.Text), text(b.MIME), b.Data, text(b.Name), text(b.URI)})
+		w.Blocks = append(w.Blocks, wireBlock{text(b.Text), text(b.MIME), b.Data, text(b.Name), text(b.URI), b.Embedded})
 	}
 	for _, p := range w.Sent {
 		p.Image.refer(u.Blocks)
@@ -110,6 +112,7 @@ func (w wireUser) body() (Body, error) {
 	for _, b := range w.Blocks {
 		u.Blocks = append(u.Blocks, event.Block{
 			Text: string(b.Text), MIME: string(b.MIME), Data: b.Data, Name: string(b.Name), URI: string(b.URI),
+			Embedded: b.Embedded,
 		})
 	}
 	var err error

@@ -139,7 +139,7 @@ func attachmentLine(a export.Attachment) string {
 			parts = append(parts, tools.Line(s, tools.MaxTitle))
 		}
 	}
-	if a.Bytes > 0 {
+	if a.Bytes > 0 || a.Empty {
 		parts = append(parts, fmt.Sprintf("%d bytes", a.Bytes))
 	}
 	return strings.Join(parts, ", ")
