@@ -24,6 +24,16 @@ type Entry struct {
 	Text    string  `json:"text"`
 	Literal bool    `json:"literal,omitempty"`
 	User    bool    `json:"user,omitempty"`
+
+	// Sources says of what Text was made that has a place, in the order of Text.
+	// A hook that changes Text may leave it alone.
+	Sources []Source `json:"-"`
+}
+
+// A Source is a text that somebody has written, with where.
+type Source struct {
+	Text string
+	At   string // FILE:LINE
 }
 
 // Assemble asks the contributors of c's scope, and runs the hooks. The date has
@@ -95,7 +105,8 @@ func (r *Registry) collectTools(c Context, layers ...[]*entry[ToolProvider]) ([]
 	if c.Facts.ToolOrder != nil {
 		order = c.Facts.ToolOrder
 	}
-	return sortTools(visible, known, order)
+	sorted, err := sortTools(visible, known, order)
+	return sorted, c.Facts.locate(err)
 }
 
 func cloneTools(tools []ToolSchema) []ToolSchema {
@@ -155,10 +166,10 @@ func resolveSections(c Context, sections []*entry[Section]) ([]Entry, error) {
 		if s.Render != nil {
 			var err error
 			if text, err = s.Render(c); err != nil {
-				return nil, place(s.Name, err)
+				return nil, place(s.Name, s.At, err)
 			}
 		}
-		out = append(out, Entry{s.Name, s.Order, text, s.Literal, s.User})
+		out = append(out, Entry{s.Name, s.Order, text, s.Literal, s.User, s.sourcesIn(c)})
 	}
 	return out, nil
 }
@@ -197,7 +208,7 @@ func (a Assembly) render() (string, error) {
 		last, last.User = e, user
 	}
 	if last.User {
-		return "", &Error{Fault: UserLast, Section: last.Name,
+		return "", &Error{Fault: UserLast, Section: last.Name, At: last.at(),
 			Detail: "holds user-controlled text and would end the prompt; put the text into an earlier section, or give it a lower order"}
 	}
 	return strings.Join(texts, "\n\n"), nil
@@ -215,19 +226,44 @@ func (e Entry) render(vars map[string]Value) (text string, user bool, err error)
 		})
 	}
 	if err != nil {
-		return "", false, place(e.Name, err)
+		return "", false, place(e.Name, e.culprit(vars), err)
 	}
 	return strings.Trim(text, "\r\n"), user, nil
 }
 
-// place puts the name of a section on an error.
-func place(section string, err error) error {
+// culprit returns the place of the first text in e that cannot be filled in by
+// itself, "" if that is none with a place.
+func (e Entry) culprit(vars map[string]Value) string {
+	for _, s := range e.Sources {
+		_, err := interpolate(s.Text, func(name string) (string, error) {
+			v, err := lookUp(name, vars)
+			return v.Text, err
+		})
+		if err != nil && strings.Contains(e.Text, s.Text) {
+			return s.At
+		}
+	}
+	return ""
+}
+
+// at returns the place of the last text in e, "" for none.
+func (e Entry) at() string {
+	if n := len(e.Sources); n > 0 {
+		return e.Sources[n-1].At
+	}
+	return ""
+}
+
+// place puts the name of a section on an error, and FILE:LINE of it unless that is
+// "".
+func place(section, at string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		placed := *e
 		placed.Section = section
+		placed.At = cmp.Or(e.At, at)
 		return &placed
 	}
-	return &Error{Fault: Provider, Section: section, Detail: "asking for its text", Err: err}
+	return &Error{Fault: Provider, Section: section, At: at, Detail: "asking for its text", Err: err}
 }
 
 // fault returns err as an [*Error], which says what was being done.

@@ -14,6 +14,11 @@ func (r *Registry) addBuiltins(persona string) error {
 				return *c.Facts.Persona, nil
 			}
 			return persona, nil
+		}, sources: func(f Facts) []Source {
+			if f.Persona == nil {
+				return nil
+			}
+			return []Source{{*f.Persona, f.PersonaAt}}
 		}},
 	}
 	for _, s := range sections {

@@ -66,6 +66,9 @@ type Facts struct {
 	ToolOrder *[]string // nil keeps that of the registry (R-PROMPT-20)
 	Volatile  Placement // where the date goes in the harness shape
 
+	// FILE:LINE of the two, for errors; "" is nowhere that can be named.
+	PersonaAt, ToolOrderAt string
+
 	Name     string // how the user likes to be called
 	Location string // where the user is, in words
 	// Latitude and Longitude are degrees; a location has both or is told

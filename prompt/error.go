@@ -26,6 +26,7 @@ type Error struct {
 	Section  string // name of the section at fault, if it is one
 	Variable string // name of the variable at fault, if it is one
 	Key      string // configuration key at fault, such as "tool_order", if it is one
+	At       string // FILE:LINE of the text or the list at fault, if its owner has said
 	Detail   string // the rest of the sentence
 	Err      error  // what a contributor returned
 }
@@ -40,6 +41,9 @@ func (e *Error) Error() string {
 		s = fmt.Sprintf("configuration key %q", e.Key)
 	case e.Variable != "":
 		s = fmt.Sprintf("prompt variable %q", e.Variable)
+	}
+	if e.At != "" {
+		s = e.At + ": " + s
 	}
 	if e.Detail != "" {
 		s += ": " + e.Detail

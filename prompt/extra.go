@@ -1,13 +1,16 @@
 package prompt
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Check reports the first mistake in f that can be seen without assembling a
 // prompt: a name taken twice or reserved, an order that is no number, a variable
 // nobody could refer to, a tool order that cannot work.
 func (r *Registry) Check(f Facts) error {
 	if err := CheckToolOrder(f.ToolOrder); err != nil {
-		return err
+		return f.locate(err)
 	}
 	layers := make(map[string]*extension)
 	for _, x := range f.Extras {
@@ -23,6 +26,17 @@ func (r *Registry) Check(f Facts) error {
 		}
 	}
 	return nil
+}
+
+// locate puts the place of the tool order of f on an error that is about it.
+func (f Facts) locate(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Key != orderKey || f.ToolOrder == nil {
+		return err
+	}
+	placed := *e
+	placed.At = f.ToolOrderAt
+	return &placed
 }
 
 // extend adds the extras of f that concern scope to copies of the layers, as if
@@ -60,7 +74,7 @@ func (e *extension) add(x Extra) error {
 	}
 	for _, s := range x.Sections {
 		if s.Name == IdentityName {
-			return &Error{Fault: Duplicate, Section: s.Name, Detail: "the name is reserved; choose another"} // R-PROMPT-61
+			return &Error{Fault: Duplicate, Section: s.Name, At: s.At, Detail: "the name is reserved; choose another"} // R-PROMPT-61
 		}
 		if err := s.check(); err != nil {
 			return err

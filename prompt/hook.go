@@ -20,11 +20,11 @@ func runHooks(c Context, a Assembly, hooks []*entry[Hook]) (Assembly, error) {
 func (a Assembly) check() error {
 	seen := make(map[string]bool, len(a.Sections))
 	for _, e := range a.Sections {
-		if err := (Section{Name: e.Name, Order: e.Order}).check(); err != nil {
+		if err := (Section{Name: e.Name, Order: e.Order, At: e.at()}).check(); err != nil {
 			return err
 		}
 		if seen[e.Name] {
-			return &Error{Fault: Duplicate, Section: e.Name, Detail: "a hook adds it a second time; choose another name"}
+			return &Error{Fault: Duplicate, Section: e.Name, At: e.at(), Detail: "a hook adds it a second time; choose another name"}
 		}
 		seen[e.Name] = true
 	}

@@ -78,4 +78,7 @@ type Profile struct {
 	Tools        string // section 120
 	LinkPreviews string // section 165
 	Style        string // the end of the last section
+
+	// FILE:LINE of the texts, for errors; "" is nowhere that can be named.
+	ToolsAt, LinkPreviewsAt, StyleAt string
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -52,7 +53,7 @@ func sortTools(tools []ToolSchema, known []string, order *[]string) ([]ToolSchem
 		for i, name := range *order {
 			place[name] = i
 			if _, ok := slices.BinarySearch(known, name); !ok && name != Unlisted {
-				strangers = append(strangers, name)
+				strangers = append(strangers, strconv.Quote(name))
 			}
 		}
 		if len(strangers) > 0 {

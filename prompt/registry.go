@@ -38,6 +38,22 @@ type Section struct {
 	// User says of a template that it holds user-controlled text. A section
 	// that refers to a variable of the user holds some without saying so.
 	User bool
+	At   string // FILE:LINE where it is declared, for errors; "" is nowhere that can be named
+
+	// sources are what Render makes its text of and has a place.
+	sources func(Facts) []Source
+}
+
+// sourcesIn returns what the text of s is made of in c and has a place.
+func (s Section) sourcesIn(c Context) []Source {
+	var all []Source
+	switch {
+	case s.sources != nil:
+		all = s.sources(c.Facts)
+	case s.Render == nil && s.At != "":
+		all = []Source{{s.Text, s.At}}
+	}
+	return slices.DeleteFunc(all, func(s Source) bool { return s.At == "" })
 }
 
 // A Variable is a value that templates refer to by {{name}}. Either Text or
@@ -47,8 +63,9 @@ type Variable struct {
 	Text string
 	// Provide is called at each assembly; false is "no value here".
 	Provide  func(Context) (string, bool, error)
-	Volatile bool // differs between sends; stable sections may not refer to it (R-PROMPT-29)
-	User     bool // holds user-controlled text
+	Volatile bool   // differs between sends; stable sections may not refer to it (R-PROMPT-29)
+	User     bool   // holds user-controlled text
+	At       string // FILE:LINE where it is declared, for errors; "" is nowhere that can be named
 }
 
 // A ToolSet is what a tool provider offers.
@@ -314,9 +331,9 @@ func (s Section) check() error {
 	case s.Name == "":
 		return &Error{Fault: Invalid, Detail: "a section needs a name"}
 	case math.IsNaN(s.Order) || math.IsInf(s.Order, 0):
-		return &Error{Fault: Invalid, Section: s.Name, Detail: fmt.Sprintf("order %v is no finite number", s.Order)}
+		return &Error{Fault: Invalid, Section: s.Name, At: s.At, Detail: fmt.Sprintf("order %v is no finite number", s.Order)}
 	case s.Render != nil && s.Text != "":
-		return &Error{Fault: Invalid, Section: s.Name, Detail: "text is both fixed and computed; give one of them"}
+		return &Error{Fault: Invalid, Section: s.Name, At: s.At, Detail: "text is both fixed and computed; give one of them"}
 	}
 	return nil
 }
@@ -326,16 +343,16 @@ func (s Section) clash(o Section) error {
 	if s.Name != o.Name {
 		return nil
 	}
-	return &Error{Fault: Duplicate, Section: s.Name, Detail: "the name is taken; choose another"}
+	return &Error{Fault: Duplicate, Section: s.Name, At: s.At, Detail: "the name is taken; choose another"}
 }
 
 func (v Variable) check() error {
 	switch {
 	case !validName(v.Name):
-		return &Error{Fault: Invalid, Variable: v.Name,
+		return &Error{Fault: Invalid, Variable: v.Name, At: v.At,
 			Detail: "no placeholder could name it; use a lower-case letter, then letters, digits and underscores"}
 	case v.Provide != nil && v.Text != "":
-		return &Error{Fault: Invalid, Variable: v.Name, Detail: "value is both fixed and computed; give one of them"}
+		return &Error{Fault: Invalid, Variable: v.Name, At: v.At, Detail: "value is both fixed and computed; give one of them"}
 	}
 	return nil
 }
@@ -344,7 +361,7 @@ func (v Variable) clash(o Variable) error {
 	if v.Name != o.Name {
 		return nil
 	}
-	return &Error{Fault: Duplicate, Variable: v.Name, Detail: "the name is taken; choose another"}
+	return &Error{Fault: Duplicate, Variable: v.Name, At: v.At, Detail: "the name is taken; choose another"}
 }
 
 // without returns list without its elements that are x, in memory of its own.

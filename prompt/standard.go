@@ -47,6 +47,8 @@ func standardSections(o Options) []Section {
 				return "", nil
 			}
 			return c.Facts.Profile.Tools, nil
+		}, sources: func(f Facts) []Source {
+			return []Source{{f.Profile.Tools, f.Profile.ToolsAt}}
 		}},
 		{Name: "Connected MCP servers", Order: 130, Render: when(serversWords, func(c Context) bool {
 			return serverLines(c) != ""
@@ -55,6 +57,8 @@ func standardSections(o Options) []Section {
 		{Name: "Link previews", Order: 160, Text: linksWords.plain()},
 		{Name: "Link previews override", Order: 165, Render: func(c Context) (string, error) {
 			return c.Facts.Profile.LinkPreviews, nil
+		}, sources: func(f Facts) []Source {
+			return []Source{{f.Profile.LinkPreviews, f.Profile.LinkPreviewsAt}}
 		}},
 		{Name: "Multi-step and recovery", Order: 190, Render: when(recoveryWords, Context.hasTools)},
 		{Name: "Output format", Order: 200, Render: formatText},
@@ -62,6 +66,8 @@ func standardSections(o Options) []Section {
 		{Name: "Language", Order: 210, Text: languageWords.plain()},
 		{Name: "Conversation style", Order: 220, Render: func(c Context) (string, error) {
 			return paragraphs(styleWords.plain(), strings.TrimSpace(c.Facts.Profile.Style)), nil
+		}, sources: func(f Facts) []Source {
+			return []Source{{strings.TrimSpace(f.Profile.Style), f.Profile.StyleAt}}
 		}},
 	}
 }

@@ -81,7 +81,7 @@ func TestRow093PersonaIsATemplate(t *testing.T) {
 	s = e.session()
 	f := e.wait(e.send("session/prompt", say(s, "hello")))
 	checkFailure(t, f, -32603, "PROMPT_ASSEMBLY", false)
-	hasWords(t, f.Error.Message, []string{`"deployment:persona"`, "{{ model }}"})
+	hasWords(t, f.Error.Message, []string{`config.toml:1: prompt section "deployment:persona": `, "{{ model }}"})
 	if all := e.trace("model"); len(all) > 0 {
 		t.Errorf("the trace has a request: %s", all[0])
 	}
@@ -168,7 +168,7 @@ func TestRow101Vectors(t *testing.T) {
 			if !ok || exit.ExitCode() != 1 || len(out) > 0 {
 				t.Fatalf("%v with %.400s, want the exit code 1 and nothing", err, out)
 			}
-			checkVectorLine(t, string(exit.Stderr), "lorimer: prompt section \"deployment:persona\": ", v)
+			checkVectorLine(t, string(exit.Stderr), "lorimer: "+filepath.Join(e.home, configFile)+":1: prompt section \"deployment:persona\": ", v)
 		})
 	}
 }
@@ -217,7 +217,11 @@ func TestRow101VectorsOnTheWire(t *testing.T) {
 					continue
 				}
 				checkFailure(t, f, -32603, "PROMPT_ASSEMBLY", false)
-				checkVectorLine(t, f.Error.Message, fmt.Sprintf("The prompt could not be assembled: prompt section %q: ", place), v)
+				at := "" // of what a client says there is none
+				if place == "house" {
+					at = filepath.Join(e.home, configFile) + ":5: "
+				}
+				checkVectorLine(t, f.Error.Message, fmt.Sprintf("The prompt could not be assembled: %sprompt section %q: ", at, place), v)
 			}
 			if n := len(e.trace("model")); n != asked {
 				t.Errorf("%d requests were sent, want %d", n, asked)
@@ -237,14 +241,14 @@ func TestRow104FailsBeforeAnyRequest(t *testing.T) {
 		{"without a value", "for {{user_name}}", `variable "user_name" has no value here`},
 	}
 	places := []struct{ name, config, models, word string }{
-		{"persona", "persona = %s\n", "", `"deployment:persona"`},
-		{"a section", "[[section]]\nname = \"house\"\norder = 150\ntext = %s\n", "", `"house"`},
-		{"what a hook appends", "[[hook]]\naction = \"append\"\nsection = \"Language\"\ntext = %s\n", "", `"Language"`},
-		{"what a hook replaces", "[[hook]]\naction = \"replace\"\nsection = \"Context\"\ntext = %s\n", "", `"Context"`},
-		{"a section that a hook makes", "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = %s\n", "", `"mine"`},
-		{"what is said of tools", "", "[models.\"*\"]\ntools_override = %s\n", `"Tools override"`},
-		{"what is said of links", "", "[models.\"*\"]\nlink_previews_override = %s\n", `"Link previews override"`},
-		{"what is said of the style", "", "[models.\"*\"]\nchat_mode_addendum = %s\n", `"Conversation style"`},
+		{"persona", "persona = %s\n", "", `config.toml:1: prompt section "deployment:persona": `},
+		{"a section", "[[section]]\nname = \"house\"\norder = 150\ntext = %s\n", "", `config.toml:1: prompt section "house": `},
+		{"what a hook appends", "[[hook]]\naction = \"append\"\nsection = \"Language\"\ntext = %s\n", "", `config.toml:1: prompt section "Language": `},
+		{"what a hook replaces", "[[hook]]\naction = \"replace\"\nsection = \"Context\"\ntext = %s\n", "", `config.toml:1: prompt section "Context": `},
+		{"a section that a hook makes", "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = %s\n", "", `config.toml:1: prompt section "mine": `},
+		{"what is said of tools", "", "[models.\"*\"]\ntools_override = %s\n", `models.toml:2: prompt section "Tools override": `},
+		{"what is said of links", "", "[models.\"*\"]\nlink_previews_override = %s\n", `models.toml:2: prompt section "Link previews override": `},
+		{"what is said of the style", "", "[models.\"*\"]\nchat_mode_addendum = %s\n", `models.toml:2: prompt section "Conversation style": `},
 	}
 	for _, p := range places {
 		for _, f := range faults {
@@ -259,11 +263,11 @@ func TestRow104FailsBeforeAnyRequest(t *testing.T) {
 		}
 	}
 	for _, m := range []mistake{
-		{"a section of the program", "[[section]]\nname = \"Language\"\ntext = \"x\"\n", "", []string{`"Language"`}},
-		{"the identity as a section", "[[section]]\nname = \"harness:identity\"\ntext = \"x\"\n", "", []string{`"harness:identity"`}},
-		{"a variable of the program", "[[variable]]\nname = \"cwd\"\nvalue = \"/\"\n", "", []string{`"cwd"`}},
-		{"a variable that no text can name", "[[variable]]\nname = \"Big Name\"\n", "", []string{`"Big Name"`}},
-		{"the user's text at the end", "[[section]]\nname = \"house\"\norder = 221\nliteral = true\ntext = \"x\"\n", "", []string{`"house"`}},
+		{"a section of the program", "[[section]]\nname = \"Language\"\ntext = \"x\"\n", "", []string{`config.toml:1: prompt section "Language": `}},
+		{"the identity as a section", "[[section]]\nname = \"harness:identity\"\ntext = \"x\"\n", "", []string{`config.toml:1: prompt section "harness:identity": `}},
+		{"a variable of the program", "[[variable]]\nname = \"cwd\"\nvalue = \"/\"\n", "", []string{`config.toml:1: prompt variable "cwd": `}},
+		{"a variable that no text can name", "[[variable]]\nname = \"Big Name\"\n", "", []string{`config.toml:1: prompt variable "Big Name": `}},
+		{"the user's text at the end", "[[section]]\nname = \"house\"\norder = 221\nliteral = true\ntext = \"x\"\n", "", []string{`config.toml:1: prompt section "house": `}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -299,7 +303,7 @@ func TestRow104OtherSessionsAndDoctor(t *testing.T) {
 	if err == nil {
 		t.Error("lorimer doctor finds nothing")
 	}
-	hasWords(t, string(out), []string{`"house"`, `"nobody"`})
+	hasWords(t, string(out), []string{`config.toml:1: prompt section "house": `, `"nobody"`})
 	e.file(configFile, "")
 	e.system(a)
 }

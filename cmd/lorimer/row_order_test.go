@@ -191,10 +191,10 @@ func TestRow108UnknownTool(t *testing.T) {
 	names := all.offered(all.session())
 	known := "known: " + strings.Join(names, ", ")
 	for _, m := range []mistake{
-		{"one", "tool_order = [\"zzz\", \"<unlisted-tools>\"]\n", "", []string{"tool_order", "zzz", known}},
-		{"two among others", "tool_order = [\"write\", \"zzz\", \"<unlisted-tools>\", \"aaa\", \"bash\"]\n", "", []string{"tool_order", "zzz, aaa", known}},
-		{"another case", "tool_order = [\"Bash\", \"<unlisted-tools>\"]\n", "", []string{"tool_order", "no tool Bash;", known}},
-		{"what the mode withholds is known", "mode = \"read-only\"\ntool_order = [\"write\", \"zzz\", \"<unlisted-tools>\"]\n", "", []string{"tool_order", "no tool zzz;", known}},
+		{"one", "tool_order = [\"zzz\", \"<unlisted-tools>\"]\n", "", []string{"config.toml:1: ", "tool_order", `no tool "zzz";`, known}},
+		{"two among others", "tool_order = [\"write\", \"zzz\", \"<unlisted-tools>\", \"aaa\", \"bash\"]\n", "", []string{"config.toml:1: ", "tool_order", `no tool "zzz", "aaa";`, known}},
+		{"another case", "tool_order = [\"Bash\", \"<unlisted-tools>\"]\n", "", []string{"config.toml:1: ", "tool_order", `no tool "Bash";`, known}},
+		{"what the mode withholds is known", "mode = \"read-only\"\ntool_order = [\"write\", \"zzz\", \"<unlisted-tools>\"]\n", "", []string{"config.toml:2: ", "tool_order", `no tool "zzz";`, known}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

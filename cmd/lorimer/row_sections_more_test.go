@@ -141,8 +141,8 @@ link_previews_override = "Only to shops."
 	}
 
 	e.file(profilesFile, "[models.\"script:*\"]\nlink_previews_override = \"To {{shops}}.\"\n")
-	if got := e.fails("prompt", "render"); !strings.HasPrefix(got, `lorimer: prompt section "Link previews override": no variable "shops"`) {
-		t.Errorf("a profile with an unknown variable: %q, want a line that names the section", got)
+	if got := e.fails("prompt", "render"); !strings.Contains(got, `models.toml:2: prompt section "Link previews override": no variable "shops"`) {
+		t.Errorf("a profile with an unknown variable: %q, want a line that names the place and the section", got)
 	}
 }
 

@@ -241,7 +241,7 @@ func TestRow008UserTextLast(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEditor(t).declares(tt.config)
-			complains := regexp.MustCompile(`^lorimer: prompt section "` + tt.section + `": [^\n]*give it a lower order\n$`)
+			complains := regexp.MustCompile(`^lorimer: [^\n]*config\.toml:\d+: prompt section "` + tt.section + `": [^\n]*give it a lower order\n$`)
 			if got := e.fails("prompt", "render"); !complains.MatchString(got) {
 				t.Errorf("prompt render fails with %q, want one line that names the section %s", got, tt.section)
 			}

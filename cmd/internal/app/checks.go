@@ -123,9 +123,9 @@ func tryPrompt(c *config.Config) error {
 	}
 	some := []prompt.ToolSchema{{Name: "read"}} // what is said of tools is told only where there are any
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
-		f.Profile = profile(c.ModelProfile(name))
+		f.Profile = profile(c, name)
 		if err := tryScope(r, c, prompt.Context{Tools: some, Facts: f}); err != nil {
-			return fmt.Errorf("%s: models.%s: %w", c.ModelsPath(), name, err)
+			return err
 		}
 	}
 	return nil

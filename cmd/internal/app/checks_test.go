@@ -44,12 +44,12 @@ func TestChecks(t *testing.T) {
 		{"a broken skill", map[string]string{".config/lorimer/skills/Bad Name/SKILL.md": "---\nname: Bad Name\n---\n"}, "skills", "note ~/.config/lorimer/skills/Bad Name/SKILL.md: ", true},
 		{"skills that are switched off", map[string]string{".config/lorimer/config.toml": sound + "[skills]\ndisabled = [\"search\"]\n"}, "skills", "ok 2 skills, 1 of them switched on", true},
 		{"models", map[string]string{".config/lorimer/models.toml": "[models.offline]\nwindwo = 1\nchat_mode_addendum = \"{{model}}\"\n"}, "configuration", "ok ~/.config/lorimer/models.toml says something of 1 model\nnote ~/.config/lorimer/models.toml:2: unknown key", true},
-		{"a model's text with a mistake", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\nchat_mode_addendum = \"{{nope}}\"\n"}, "prompt", `bad ~/.config/lorimer/models.toml: models.a/*: prompt section "Conversation style"`, false},
-		{"a model's text on tools with a mistake", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\ntools_override = \"{{ model }}\"\n"}, "prompt", `bad ~/.config/lorimer/models.toml: models.a/*: prompt section "Tools override"`, false},
+		{"a model's text with a mistake", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\nchat_mode_addendum = \"{{nope}}\"\n"}, "prompt", `bad ~/.config/lorimer/models.toml:2: prompt section "Conversation style"`, false},
+		{"a model's text on tools with a mistake", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\ntools_override = \"{{ model }}\"\n"}, "prompt", `bad ~/.config/lorimer/models.toml:2: prompt section "Tools override"`, false},
 		{"a model's window", map[string]string{".config/lorimer/models.toml": "[models.\"a/*\"]\nwindow = 0\n"}, "configuration", "bad ~/.config/lorimer/models.toml:2: models.a/*.window", false},
 		{"a hook on a tool", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\ntool = \"deploy\"\n"}, "prompt", "ok ", true},
-		{"a hook on nothing", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\nsection = \"nope\"\n"}, "prompt", `bad configuration key "hook": ~/.config/lorimer/config.toml:2: nothing to drop: there is no section "nope"`, false},
-		{"a hook of one session", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = \"x\"\nliteral = true\nscope = \"s\"\n"}, "prompt", `bad prompt section "mine"`, false},
+		{"a hook on nothing", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\nsection = \"nope\"\n"}, "prompt", `bad ~/.config/lorimer/config.toml:2: configuration key "hook": nothing to drop: there is no section "nope"`, false},
+		{"a hook of one session", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = \"x\"\nliteral = true\nscope = \"s\"\n"}, "prompt", `bad ~/.config/lorimer/config.toml:2: prompt section "mine"`, false},
 		{"a hook on the identity", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"replace\"\nsection = \"harness:identity\"\ntext = \"x\"\n"}, "configuration", "bad ~/.config/lorimer/config.toml:4: hook: harness:identity", false},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"strconv"
+
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools/budget"
@@ -11,6 +13,7 @@ func facts(c *config.Config) prompt.Facts {
 	return prompt.Facts{
 		Persona:   &c.Persona,
 		ToolOrder: c.ToolOrder,
+		PersonaAt: c.At("persona"), ToolOrderAt: c.At("tool_order"),
 		Volatile:  prompt.Placement(c.PromptCache.VolatilePlacement),
 		Name:      c.Context.Name,
 		Location:  c.Context.Location,
@@ -31,9 +34,12 @@ func standard() (*prompt.Registry, error) {
 	return prompt.Standard(prompt.Options{WebNotice: budget.Notice})
 }
 
-// profile returns what the configuration says of a model to that model.
-func profile(p config.ModelProfile) prompt.Profile {
-	return prompt.Profile{Tools: p.Tools, LinkPreviews: p.LinkPreviews, Style: p.Style}
+// profile returns what the configuration says of the model ref to that model.
+func profile(c *config.Config, ref string) prompt.Profile {
+	p := c.ModelProfile(ref)
+	f := prompt.Profile{Tools: p.Tools, LinkPreviews: p.LinkPreviews, Style: p.Style}
+	f.ToolsAt, f.LinkPreviewsAt, f.StyleAt = c.ModelTextsAt(ref)
+	return f
 }
 
 // extras groups the declared sections and variables by their scope.
@@ -48,13 +54,17 @@ func extras(c *config.Config) []prompt.Extra {
 		}
 		return &all[i]
 	}
-	for _, s := range c.Sections {
+	for i, s := range c.Sections {
 		e := layer(s.Scope)
-		e.Sections = append(e.Sections, prompt.Section{Name: s.Name, Order: s.Order, Text: s.Text, Literal: s.Literal})
+		e.Sections = append(e.Sections, prompt.Section{
+			Name: s.Name, Order: s.Order, Text: s.Text, Literal: s.Literal, At: c.At("section." + strconv.Itoa(i)),
+		})
 	}
-	for _, v := range c.Variables {
+	for i, v := range c.Variables {
 		e := layer(v.Scope)
-		e.Variables = append(e.Variables, prompt.Variable{Name: v.Name, Text: v.Value, User: true})
+		e.Variables = append(e.Variables, prompt.Variable{
+			Name: v.Name, Text: v.Value, User: true, At: c.At("variable." + strconv.Itoa(i)),
+		})
 	}
 	return all
 }

@@ -26,7 +26,7 @@ type hook struct {
 func hooks(c *config.Config) []prompt.Extra {
 	var all []prompt.Extra
 	for i, h := range c.Hooks {
-		all = append(all, prompt.Extra{Scope: h.Scope, Hooks: []prompt.Hook{hook{h, i, c.HookAt(i)}.run}})
+		all = append(all, prompt.Extra{Scope: h.Scope, Hooks: []prompt.Hook{hook{h, i, c.At("hook." + strconv.Itoa(i))}.run}})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func (h hook) replace(a *prompt.Assembly) error {
 	i, err := h.find(a)
 	if i >= 0 && present(a.Sections[i]) {
 		e := &a.Sections[i]
-		e.Text, e.Literal, e.User = h.Text, h.Literal, false
+		h.put(e)
 	}
 	return err
 }
@@ -80,7 +80,8 @@ func (h hook) append(a *prompt.Assembly) {
 	case i >= 0 && present(a.Sections[i]):
 		h.extend(a, &a.Sections[i])
 	case i < 0 && !strings.HasPrefix(h.Section, toolSection):
-		e := prompt.Entry{Name: h.Section, Text: h.Text, Literal: h.Literal}
+		e := prompt.Entry{Name: h.Section}
+		h.put(&e)
 		if n := len(a.Sections); n > 0 {
 			e.Order = a.Sections[n-1].Order
 		}
@@ -92,16 +93,25 @@ func (h hook) append(a *prompt.Assembly) {
 // one of the two texts alone, the other becomes a value.
 func (h hook) extend(a *prompt.Assembly, e *prompt.Entry) {
 	if strings.TrimSpace(e.Text) == "" {
-		e.Text, e.Literal, e.User = h.Text, h.Literal, false
+		h.put(e)
 		return
 	}
 	before, after := e.Text, h.Text
 	if e.Literal != h.Literal {
 		before, after = h.template(a, before, e.Literal), h.template(a, after, h.Literal)
 	}
-	e.Text = before + "\n\n" + after
+	if e.Literal {
+		e.Sources = nil // their braces mean nothing, and their text is a value from now on
+	}
+	e.Text, e.Sources = before+"\n\n"+after, append(slices.Clip(e.Sources), prompt.Source{Text: after, At: h.at})
 	e.User = e.User || e.Literal || h.Literal
 	e.Literal = e.Literal && h.Literal
+}
+
+// put makes the hook's text that of e.
+func (h hook) put(e *prompt.Entry) {
+	e.Text, e.Literal, e.User = h.Text, h.Literal, false
+	e.Sources = []prompt.Source{{Text: h.Text, At: h.at}}
 }
 
 // template returns text as a template: a literal one as a variable that holds it.
@@ -179,8 +189,8 @@ func (h hook) locate(a *prompt.Assembly, name string) (int, error) {
 
 // unknown tells of a name that a hook has and nothing else.
 func (h hook) unknown(what, name string, known []string) error {
-	return &prompt.Error{Fault: prompt.Unknown, Key: "hook", Detail: fmt.Sprintf(
-		"%s: nothing to %s: there is no %s %q; known: %s", h.at, h.Action, what, name, strings.Join(known, ", "))}
+	return &prompt.Error{Fault: prompt.Unknown, Key: "hook", At: h.at, Detail: fmt.Sprintf(
+		"nothing to %s: there is no %s %q; known: %s", h.Action, what, name, strings.Join(known, ", "))}
 }
 
 // present reports whether a section is part of this prompt. An empty one has no

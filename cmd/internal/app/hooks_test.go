@@ -121,16 +121,16 @@ func TestHooks(t *testing.T) {
 // Row 8, row 111: what a hook cannot do fails the assembly with its name.
 func TestHooksThatFail(t *testing.T) {
 	tests := []struct{ name, hooks, want string }{
-		{"a literal section last", `{action="append", section="mine", text="{{x}}", literal=true}`, `prompt section "mine": holds user-controlled text and would end the prompt`},
-		{"a literal paragraph last", `{action="append", section="three", text="{{x}}", literal=true}`, `prompt section "three": holds user-controlled text`},
+		{"a literal section last", `{action="append", section="mine", text="{{x}}", literal=true}`, `config.toml:1: prompt section "mine": holds user-controlled text and would end the prompt`},
+		{"a literal paragraph last", `{action="append", section="three", text="{{x}}", literal=true}`, `config.toml:1: prompt section "three": holds user-controlled text`},
 		{"what was last is gone", `{action="drop", section="three"}`, `prompt section "two": holds user-controlled text`},
 		{"a literal section moved to the end", `{action="reorder", order=["one", "three"]}`, `prompt section "two": holds user-controlled text`},
-		{"an unknown section", `{action="drop", section="on"}`, `config.toml:1: nothing to drop: there is no section "on"; known: harness:identity, deployment:persona, one, two, none, three`},
-		{"an unknown section to replace", `{action="replace", section="on", text="x"}`, `config.toml:1: nothing to replace: there is no section "on"`},
-		{"an unknown section to reorder", `{action="reorder", order=["one", "on"]}`, `config.toml:1: nothing to reorder: there is no section "on"`},
-		{"an unknown tool", `{action="drop", tool="bahs"}`, `config.toml:1: nothing to drop: there is no tool "bahs"; known: bash, write`},
+		{"an unknown section", `{action="drop", section="on"}`, `config.toml:1: configuration key "hook": nothing to drop: there is no section "on"; known: harness:identity, deployment:persona, one, two, none, three`},
+		{"an unknown section to replace", `{action="replace", section="on", text="x"}`, `config.toml:1: configuration key "hook": nothing to replace: there is no section "on"`},
+		{"an unknown section to reorder", `{action="reorder", order=["one", "on"]}`, `config.toml:1: configuration key "hook": nothing to reorder: there is no section "on"`},
+		{"an unknown tool", `{action="drop", tool="bahs"}`, `config.toml:1: configuration key "hook": nothing to drop: there is no tool "bahs"; known: bash, write`},
 		{"an unknown tool to reorder", `{action="reorder", target="tools", order=["bash", "raed"]}`, `there is no tool "raed"`},
-		{"a mistake in its text", `{action="append", section="one", text="{{ x }}"}`, `prompt section "one"`},
+		{"a mistake in its text", `{action="append", section="one", text="{{ x }}"}`, `config.toml:1: prompt section "one"`},
 		{"the date", `{action="append", section="one", text="{{date}}"}`, `variable "date" differs between sends`},
 	}
 	for _, tt := range tests {

@@ -61,11 +61,14 @@ func (s *settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
+	if p.Persona != nil {
+		f.PersonaAt = "" // it is the client's
+	}
 	m, err := s.a.choose(ctx, cfg, c.Model)
 	if err != nil {
 		return harness.Snapshot{}, err
 	}
-	f.Profile = profile(cfg.ModelProfile(m.Ref()))
+	f.Profile = profile(cfg, m.Ref())
 	found := s.a.find(cfg, p)
 	f.Skills = told(found)
 	return harness.Snapshot{

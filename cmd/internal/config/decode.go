@@ -55,6 +55,10 @@ func climb(key string, in map[string]string) string {
 	}
 }
 
+// At returns the place of what a file says under a dotted key: FILE:LINE. An entry of
+// an array of tables has its index from 0, as in "hook.0".
+func (c *Config) At(key string) string { return c.near(key) }
+
 // near returns the place to look at for key: its own, else the head of its
 // table, else the file.
 func (c *Config) near(key string) string {

@@ -20,9 +20,6 @@ type Hook struct {
 	Scope   string   `toml:"scope"`   // a session id; "" is all
 }
 
-// HookAt returns the place of the hook with index i: FILE:LINE.
-func (c *Config) HookAt(i int) string { return c.near(hookKey(i)) }
-
 func hookKey(i int) string { return "hook." + strconv.Itoa(i) }
 
 // checkHooks refuses hooks that could do nothing or that say two things, and

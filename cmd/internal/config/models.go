@@ -45,6 +45,30 @@ func (c *Config) ModelProfile(ref string) ModelProfile {
 	return p
 }
 
+// ModelTextsAt returns the places of the texts of [Config.ModelProfile]: FILE:LINE,
+// or "" for one that says nothing.
+func (c *Config) ModelTextsAt(ref string) (tools, linkPreviews, style string) {
+	for _, name := range slices.SortedFunc(maps.Keys(c.Models), nearest) {
+		if !matches(name, ref) {
+			continue
+		}
+		p := c.Models[name]
+		for _, t := range []struct {
+			at        *string
+			text, key string
+		}{
+			{&tools, p.Tools, "tools_override"},
+			{&linkPreviews, p.LinkPreviews, "link_previews_override"},
+			{&style, p.Style, "chat_mode_addendum"},
+		} {
+			if *t.at == "" && t.text != "" {
+				*t.at = c.near("models." + name + "." + t.key)
+			}
+		}
+	}
+	return tools, linkPreviews, style
+}
+
 // nearest sorts names of profiles: a whole name before a beginning, a longer
 // beginning before a shorter.
 func nearest(a, b string) int {
