@@ -57,7 +57,7 @@ func extras(c *config.Config) []prompt.Extra {
 	for i, s := range c.Sections {
 		e := layer(s.Scope)
 		e.Sections = append(e.Sections, prompt.Section{
-			Name: s.Name, Order: s.Order, Text: s.Text, Literal: s.Literal, At: c.At("section." + strconv.Itoa(i)),
+			Name: s.Name, Order: s.Order, Text: *s.Text, Literal: s.Literal, At: c.At("section." + strconv.Itoa(i)),
 		})
 	}
 	for i, v := range c.Variables {

@@ -28,6 +28,7 @@ literal = true
 [[section]]
 name = "none"
 order = 30
+text = ""
 [[section]]
 name = "three"
 order = 40

@@ -368,8 +368,8 @@ func BenchmarkFreeze(b *testing.B) {
 // A mistake that needs no session is told before there is one (R-PROMPT-04).
 func TestOpenWithNamesThatAreTaken(t *testing.T) {
 	for _, content := range []string{
-		"[[section]]\nname = \"Principles\"\n",
-		"[[section]]\nname = \"harness:identity\"\nscope = \"s\"\n",
+		"[[section]]\nname = \"Principles\"\ntext = \"x\"\n",
+		"[[section]]\nname = \"harness:identity\"\nscope = \"s\"\ntext = \"x\"\n",
 		"[[variable]]\nname = \"model\"\n",
 		"[[variable]]\nname = \"Model\"\n",
 		"[[hook]]\naction = \"drop\"\nsection = \"harness:identity\"\n",

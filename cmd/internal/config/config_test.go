@@ -321,7 +321,7 @@ func TestNobodysFileIsNotRead(t *testing.T) {
 const keys = `"lorimer help configuration" has those that there are`
 
 func TestUnknownKeysAreWarnings(t *testing.T) {
-	m := newMachine(t, "model = \"offline\"\nmodle = 1\n\n[web]\nbackend = \"json\"\nbakend = \"json\"\n\n[nonsense]\na = 1\n\n[[section]]\nname = \"a\"\ntxt = \"b\"\n\n[mcp.a]\ncommand = \"b\"\nevn = { A = \"b\" }\n")
+	m := newMachine(t, "model = \"offline\"\nmodle = 1\n\n[web]\nbackend = \"json\"\nbakend = \"json\"\n\n[nonsense]\na = 1\n\n[[section]]\nname = \"a\"\ntxt = \"b\"\ntext = \"\"\n[mcp.a]\ncommand = \"b\"\nevn = { A = \"b\" }\n")
 	c, warnings, err := config.Load(m.sources())
 	if err != nil {
 		t.Fatal(err)
@@ -396,6 +396,8 @@ func TestMistakes(t *testing.T) {
 		{"a switch that is a list", "[skills]\nclaude = []", nil, nil, "FILE:2:10: skills.claude: must be true or false, not an array"},
 		{"a section twice", "[[section]]\nname = \"a\"\n[[section]]\nname = \"b\"\n[[section]]\nname = \"a\"", nil, nil, `FILE:6: section: the name "a" is taken; choose another`},
 		{"a section without a name", "[[section]]\ntext = \"a\"", nil, nil, "FILE:1: section: a name is needed"},
+		{"a section without a text", "[[section]]\nname = \"a\"\ntext = \"\"\n[[section]]\nname = \"b\"\norder = 3\n", nil, nil, `FILE:4: section "b": a text is needed; write text = "" for`},
+		{"a section without a text in a list", "\nsection = [{name = \"a\", text = \"\"}, {name = \"b\"}]", nil, nil, `FILE:2: section "b": a text is needed`},
 		{"a section in no place", "[[section]]\nname = \"a\"\norder = nan", nil, nil, `FILE:3: section "a": order: must be a finite number`},
 		{"a section at the end of all", "[[section]]\nname = \"a\"\norder = inf", nil, nil, `FILE:3: section "a": order: must be a finite number`},
 		{"a variable twice", "[[variable]]\nname = \"a\"\n[[variable]]\nname = \"a\"", nil, nil, `FILE:4: variable: the name "a" is taken; choose another`},

@@ -11,7 +11,7 @@ import (
 type Section struct {
 	Name    string  `toml:"name"`
 	Order   float64 `toml:"order"`
-	Text    string  `toml:"text"`
+	Text    *string `toml:"text"`    // never nil once it is loaded; an empty one says nothing
 	Literal bool    `toml:"literal"` // braces in Text mean nothing
 	Scope   string  `toml:"scope"`   // a session id; "" is all
 }
@@ -34,6 +34,12 @@ func (c *Config) checkSections() error {
 		}
 		if err := taken.add(s.Scope, s.Name); err != nil {
 			return fmt.Errorf("%s: section: %w", c.near(key+".name"), err)
+		}
+	}
+	for i, s := range c.Sections {
+		if s.Text == nil {
+			return fmt.Errorf("%s: section %q: a text is needed; write text = \"\" for a section that says nothing",
+				c.near("section."+strconv.Itoa(i)), s.Name)
 		}
 	}
 	return nil
