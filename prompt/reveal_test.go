@@ -38,7 +38,7 @@ func TestReveal(t *testing.T) {
 		{"selectors that select nothing", "é\ufe00 ж\ufe0f 不\ufe0f 不\ufe05 😀\ufe03 ∩\ufe0d 😀\ufe0f\ufe0f\ufe0e", "é<U+FE00> ж<U+FE0F> 不<U+FE0F> 不<U+FE05> 😀<U+FE03> ∩<U+FE0D> 😀\ufe0f<U+FE0F><U+FE0E>"},
 		{"selectors of what is no emoji", "©\ufe0f ™\ufe0e ‼\ufe0f ℹ\ufe0f 〰\ufe0f ㊗\ufe0f Ⓜ\ufe0f ↔\ufe0f 0\ufe00 က\ufe00", "©\ufe0f ™\ufe0e ‼\ufe0f ℹ\ufe0f 〰\ufe0f ㊗\ufe0f Ⓜ\ufe0f ↔\ufe0f 0\ufe00 က\ufe00"},
 		{"selector of a sign", "∩\ufe00 不\ufe00", "∩\ufe00 不\ufe00"},
-		{"Mongolian", "ᠭ\u180b᠎", "ᠭ\u180b<U+180E>"},
+		{"Mongolian", "ᠭ\u180b\u180e", "ᠭ\u180b<U+180E>"},
 		{"Mongolian selector elsewhere", "a\u180b", "a<U+180B>"},
 		{"signs of Arabic that show", "\u0600\u06dd١", "\u0600\u06dd١"},
 	}

@@ -33,7 +33,7 @@ func (l *Library) File(s Skill, name string) (string, error) {
 	}
 	name = path.Clean(strings.TrimPrefix(strings.TrimSpace(name), "./"))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("%.80q is no file of the skill %q; give a path from its folder, without ..", name, s.Name)
+		return "", fmt.Errorf("%.80q is no file of the skill %q; give a path without .. from its folder", name, s.Name)
 	}
 	if l.secret(s, name) {
 		return "", fmt.Errorf("the file %.80q of the skill %q by its name holds passwords or keys and is not shown; do without it, or tell the user what you need of it", name, s.Name)

@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 		{"with a dot before it", "./references/style.md", style, ""},
 		{"by a link inside", "in.md", style, ""},
 		{"its own", "SKILL.md", skillText("a", "home"), ""},
-		{"above", "../../../secret.txt", "", `"../../../secret.txt" is no file of the skill "a"; give a path from its folder, without ..`},
+		{"above", "../../../secret.txt", "", `"../../../secret.txt" is no file of the skill "a"; give a path without .. from its folder`},
 		{"above, hidden in the middle", "references/../../b", "", `"../b" is no file of the skill "a"; `},
 		{"absolute", filepath.ToSlash(filepath.Join(home, "secret.txt")), "", "is no file of the skill"},
 		{"empty", "", "", `"." of the skill "a" is a folder; ` + there},
