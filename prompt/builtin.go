@@ -8,8 +8,8 @@ import (
 // addBuiltins registers what every registry begins with.
 func (r *Registry) addBuiltins(persona string) error {
 	sections := []Section{
-		{Name: IdentityName, Order: IdentityOrder, Render: identity},
-		{Name: PersonaName, Order: PersonaOrder, Render: func(c Context) (string, error) {
+		{Name: IdentityName, Order: identityOrder, Render: identity},
+		{Name: PersonaName, Order: personaOrder, Render: func(c Context) (string, error) {
 			if c.Facts.Persona != nil {
 				return *c.Facts.Persona, nil
 			}

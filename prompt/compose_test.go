@@ -17,8 +17,8 @@ func TestCompose(t *testing.T) {
 		Parts:       prompt.Parts{Stable: "stable", Volatile: "date"},
 		Client:      prompt.Client{Name: "zed", Version: "1.2"},
 		Environment: &prompt.Environment{Cwd: "/w"},
-		Notes: []prompt.Note{{Kind: prompt.AnswersKind, Text: "answers"}, {Kind: prompt.SkillKind, Text: "skill a"},
-			{Kind: prompt.VoiceKind, Text: "voice"}, {Kind: prompt.SkillKind, Text: "skill b"}},
+		Notes: []prompt.Note{{Kind: "answers", Text: "answers"}, {Kind: "skill", Text: "skill a"},
+			{Kind: "voice", Text: "voice"}, {Kind: "skill", Text: "skill b"}},
 	}
 	const around = "The user talks to you through zed 1.2.\n\n" +
 		"# Environment\n\n- Working directory: /w. Relative paths start here."

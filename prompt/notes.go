@@ -4,29 +4,29 @@ import "strings"
 
 // The kinds of notes that [Standard] registers beside the date.
 const (
-	SkillKind   = "skill"
-	VoiceKind   = "voice"
-	AnswersKind = "answers"
+	skillKind   = "skill"
+	voiceKind   = "voice"
+	answersKind = "answers"
 )
 
 // noteKinds are the kinds of [Standard] with their places (R-PROMPT-32,
 // R-PROMPT-33).
 func noteKinds() []NoteKind {
 	return []NoteKind{
-		{VoiceKind, Spot{PlaceSystem, 10}, Spot{PlaceFront, 20}},
-		{SkillKind, Spot{PlaceSystem, 20}, Spot{PlaceFront, 10}},
-		{AnswersKind, Spot{PlaceSystem, 30}, Spot{PlaceFront, 30}},
+		{voiceKind, Spot{PlaceSystem, 10}, Spot{PlaceFront, 20}},
+		{skillKind, Spot{PlaceSystem, 20}, Spot{PlaceFront, 10}},
+		{answersKind, Spot{PlaceSystem, 30}, Spot{PlaceFront, 30}},
 	}
 }
 
 // SkillNote is the instruction of a skill that the user's message names
 // (R-PROMPT-32). For a model that reads no files, s says nothing of where they are.
 func SkillNote(s Skill) Note {
-	return Note{SkillKind, noteSkillWords.fill("name", shown(s.Name), "instruction", paragraphs(s.fenced(), s.Where))}
+	return Note{skillKind, noteSkillWords.fill("name", shown(s.Name), "instruction", paragraphs(s.fenced(), s.Where))}
 }
 
 // VoiceNote tells that the answer is read aloud (R-PROMPT-34).
-func VoiceNote() Note { return Note{VoiceKind, noteVoiceWords.plain()} }
+func VoiceNote() Note { return Note{voiceKind, noteVoiceWords.plain()} }
 
 // An Answer is what the user said to a question of the model.
 type Answer struct {
@@ -38,7 +38,7 @@ type Answer struct {
 // is empty.
 func AnswersNote(answers []Answer) Note {
 	if len(answers) == 0 {
-		return Note{Kind: AnswersKind}
+		return Note{Kind: answersKind}
 	}
 	lines := []string{noteAnswersWords.plain(), ""}
 	for _, a := range answers {
@@ -54,5 +54,5 @@ func AnswersNote(answers []Answer) Note {
 		}
 		lines = append(lines, noteAnswersChosenWords.fill("question", shown(a.Question), "chosen", strings.Join(chosen, "; ")))
 	}
-	return Note{AnswersKind, strings.Join(lines, "\n")}
+	return Note{answersKind, strings.Join(lines, "\n")}
 }

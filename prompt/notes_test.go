@@ -23,7 +23,7 @@ func TestSkillNote(t *testing.T) {
 		{"fenced", theirs, true, theirs},
 	} {
 		got := prompt.SkillNote(prompt.Skill{Name: "poem", Instruction: tt.instruction, Fenced: tt.fenced})
-		if want := (prompt.Note{Kind: prompt.SkillKind, Text: intro + tt.want}); got != want {
+		if want := (prompt.Note{Kind: "skill", Text: intro + tt.want}); got != want {
 			t.Errorf("%s: note (-want +got):\n%s", tt.name, cmp.Diff(want, got))
 		}
 	}
@@ -41,14 +41,14 @@ func TestVoiceNote(t *testing.T) {
 			t.Errorf("note lacks %q: %s", want, n.Text)
 		}
 	}
-	if n.Kind != prompt.VoiceKind {
+	if n.Kind != "voice" {
 		t.Errorf("kind = %q", n.Kind)
 	}
 }
 
 // TestAnswersNote is R-PROMPT-35.
 func TestAnswersNote(t *testing.T) {
-	if got, want := prompt.AnswersNote(nil), (prompt.Note{Kind: prompt.AnswersKind}); got != want {
+	if got, want := prompt.AnswersNote(nil), (prompt.Note{Kind: "answers"}); got != want {
 		t.Errorf("without answers = %+v, want %+v", got, want)
 	}
 	got := prompt.AnswersNote([]prompt.Answer{
@@ -58,7 +58,7 @@ func TestAnswersNote(t *testing.T) {
 	})
 	want := "The user has already dealt with these questions of yours. Use the answers, and do not ask for them again.\n\n" +
 		"- Which # one? Answer: {{a}}; b<U+202E>\n- When? No response.\n- Where? No response."
-	if got.Text != want || got.Kind != prompt.AnswersKind {
+	if got.Text != want || got.Kind != "answers" {
 		t.Errorf("note (-want +got):\n%s", cmp.Diff(want, got.Text))
 	}
 }

@@ -14,17 +14,15 @@ const (
 	PersonaName  = "deployment:persona"
 )
 
-// Orders that have a meaning by convention (R-PROMPT-06). Sections below
-// PersonaOrder come before the persona, and those between ToolsOrder and
-// ToolsEnd guide the use of tools.
+// Orders that have a meaning by convention (R-PROMPT-06). Sections with one below
+// personaOrder come before the persona, and those from toolsOrder to 199 guide the
+// use of tools.
 const (
-	IdentityOrder = -100
-	PersonaOrder  = 0
-	ToolsOrder    = 100
-	ToolsEnd      = 199
+	identityOrder = -100
+	personaOrder  = 0
+	toolsOrder    = 100
+	guidanceOrder = 150 // of the sections tool:<name>
 )
-
-const guidanceOrder = 150 // of the sections tool:<name>
 
 // A Section is a piece of the stable part. Either Text or Render gives its text.
 type Section struct {

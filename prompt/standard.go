@@ -38,7 +38,7 @@ func standardSections(o Options) []Section {
 		{Name: "Context", Order: 20, Render: contextText},
 		{Name: "Project", Order: 30, Render: projectText},
 		{Name: "Workspace", Order: 40, Render: workspaceText},
-		{Name: "Tools", Order: ToolsOrder, Text: lookupText(o.WebNotice)},
+		{Name: "Tools", Order: toolsOrder, Text: lookupText(o.WebNotice)},
 		{Name: "Web tools", Order: 110, Render: when(webWords, func(c Context) bool {
 			return c.has("search") && c.has("fetch_content")
 		})},
