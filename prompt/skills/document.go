@@ -128,7 +128,10 @@ func (d *document) take(found []field, file string) {
 				d.skill.Name = strings.TrimSpace(f.value)
 			}
 		case descriptionKey:
-			if !f.scalar {
+			switch {
+			case f.alias != "":
+				d.remarks = append(d.remarks, fatal("its description is the alias %.40q, which is not followed; write the text in its place", "*"+f.alias))
+			case !f.scalar:
 				d.remarks = append(d.remarks, fatal("its description is a list or a mapping; write it as text"))
 			}
 			d.skill.Description = f.value
@@ -138,9 +141,7 @@ func (d *document) take(found []field, file string) {
 			d.skill.Contract = d.truth(f, false)
 		case "license", "compatibility", "allowed-tools", metadataKey: // of the layout that programs share
 		default:
-			if !strings.HasPrefix(f.key, metadataKey+".") {
-				d.remarks = append(d.remarks, petty("the key %.40q has no effect; remove it or put it below metadata", f.key))
-			}
+			d.ignore(f.key)
 		}
 	}
 	switch {
@@ -148,6 +149,20 @@ func (d *document) take(found []field, file string) {
 		d.remarks = append(d.remarks, petty("has no name in its front matter and is called %.80q; write it there", file))
 	case d.skill.Name != file:
 		d.remarks = append(d.remarks, petty("is called %.80q but stands in %.80q; make them equal", d.skill.Name, file))
+	}
+}
+
+// ignore tells of a key that means nothing. One that was probably mistyped is told
+// to whoever uses the skill too; what stands below metadata may have any name, so only
+// another spelling counts there.
+func (d *document) ignore(key string) {
+	name, below := strings.CutPrefix(key, metadataKey+".")
+	switch meant := likely(name); {
+	case below && (meant != contractKey || folded(name) != folded(contractKey)):
+	case meant != "":
+		d.remarks = append(d.remarks, mild("the key %.40q has no effect; %s was probably meant", key, meant))
+	default:
+		d.remarks = append(d.remarks, petty("the key %.40q has no effect; remove it or put it below metadata", key))
 	}
 }
 
@@ -159,7 +174,11 @@ func (d *document) truth(f field, otherwise bool) bool {
 	case "false", "no", "off":
 		return false
 	}
-	d.remarks = append(d.remarks, mild("%s is %.40q, which counts as %t; write true or false", f.key, f.value, otherwise))
+	value := f.value
+	if f.alias != "" {
+		value = "*" + f.alias
+	}
+	d.remarks = append(d.remarks, mild("%s is %.40q, which counts as %t; write true or false", f.key, value, otherwise))
 	return otherwise
 }
 

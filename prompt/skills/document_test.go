@@ -117,6 +117,35 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// A key that is nearly one of those that mean something is told with that one.
+func TestParseNearKeys(t *testing.T) {
+	const ( // what follows the key
+		below = " has no effect; remove it or put it below metadata"
+		near  = " has no effect; %s was probably meant"
+	)
+	tests := []struct{ line, want string }{
+		{"descripton: For a.", `the key "descripton"` + strings.Replace(near, "%s", "description", 1)},
+		{"Description: For a.", `the key "Description"` + strings.Replace(near, "%s", "description", 1)},
+		{"outputContract: true", `the key "outputContract"` + strings.Replace(near, "%s", "output-contract", 1)},
+		{"output_contract: true", `the key "output_contract"` + strings.Replace(near, "%s", "output-contract", 1)},
+		{"metadata: {outputContract: true}", `the key "metadata.outputContract"` + strings.Replace(near, "%s", "output-contract", 1)},
+		{"enable: false", `the key "enable"` + strings.Replace(near, "%s", "enabled", 1)},
+		{"names: x", `the key "names"` + strings.Replace(near, "%s", "name", 1)},
+		{"model: opus", `lint: the key "model"` + below},
+		{"version: 1", `lint: the key "version"` + below},
+		{"disabled: true", `lint: the key "disabled"` + below},
+		{"metadata: {descripton: x, enable: y, contract: z}", ""},
+		{"enabled: &e maybe\nmetadata: {output-contract: *e}", `enabled is "maybe", which counts as true; write true or false; metadata.output-contract is "*e", which counts as false; write true or false`},
+	}
+	for _, tt := range tests {
+		text := "---\nname: a\ndescription: For b.\n" + tt.line + "\n---\nDo a.\n"
+		d := parse("a", []byte(text), int64(len(text)))
+		if got := strings.Join(d.told(), "; "); got != tt.want || d.skill.Contract || !d.enabled {
+			t.Errorf("remarks on %q = %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	tests := []struct {
 		name, text, want string
@@ -128,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no description", "---\nname: a\n---\nDo a.\n", "has no description; say when to use it"},
 		{"blank description", "---\nname: a\ndescription: \" \"\n---\nDo a.\n", "has no description; "},
 		{"a list as description", "---\nname: a\ndescription: [x, y]\n---\nDo a.\n", "its description is a list or a mapping; write it as text"},
-		{"an alias as description", "---\nname: &n a\ndescription: *n\n---\nDo a.\n", "its description is a list or a mapping; "},
+		{"an alias as description", "---\nname: &n a\ndescription: *n\n---\nDo a.\n", `its description is the alias "*n", which is not followed; write the text in its place`},
 		{"no instruction", "---\nname: a\ndescription: b\n---\n\n", "has no instruction; write what to do"},
 		{"upper case", "---\nname: My Skill\ndescription: b\n---\nDo a.\n",
 			`the name "My Skill" does not work; use 1 to 64 of a–z, 0–9 and single hyphens between them, such as "my-skill"`},

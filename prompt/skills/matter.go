@@ -26,7 +26,8 @@ const (
 type field struct {
 	key    string
 	value  string
-	scalar bool // value is all of it, not a list or a mapping
+	scalar bool   // value is all of it, not a list, a mapping or an alias
+	alias  string // name of what it refers to, if it is an alias
 }
 
 // split returns the front matter of a text with line feeds, and what stands below
@@ -107,7 +108,7 @@ func mapping(prefix string, m *ast.MappingNode) []field {
 			continue
 		}
 		value, plain := scalar(pair.Value)
-		out = append(out, field{prefix + name, value, plain})
+		out = append(out, field{prefix + name, value, plain, aliasOf(pair.Value)})
 		if inner, ok := pair.Value.(*ast.MappingNode); ok && prefix == "" && name == metadataKey {
 			out = append(out, mapping(metadataKey+".", inner)...)
 		}
@@ -132,6 +133,14 @@ func scalar(n ast.Node) (string, bool) {
 		return n.GetToken().Value, true // as it is spelled
 	}
 	return "", false
+}
+
+// aliasOf returns the name that an alias refers to, "" for any other node.
+func aliasOf(n ast.Node) string {
+	if a, ok := n.(*ast.AliasNode); ok {
+		return a.Value.String()
+	}
+	return ""
 }
 
 // readLines returns the fields of front matter that is nearly YAML: a line with a
@@ -160,7 +169,7 @@ func readLines(matter string) []field {
 		}
 		if open = !seen[name]; open {
 			seen[name] = true
-			out = append(out, field{name, value, true})
+			out = append(out, field{key: name, value: value, scalar: true})
 		}
 	}
 	for i := range out {
