@@ -133,7 +133,7 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 		Tools: func(sc harness.Scope) []tools.Tool {
 			return []tools.Tool{
 				workspace.NewRead(sc.FS, sc.Seen), workspace.NewWrite(sc.FS, sc.Seen), workspace.NewEdit(sc.FS, sc.Seen),
-				workspace.NewBash(sc.FS, sc.Runner, workspace.BashOptions{}), ask.New(sc.Asker),
+				workspace.NewBash(sc.FS, sc.Runner, workspace.BashOptions{}), ask.New(sc.Asker, prompt.Reveal),
 			}
 		},
 	})

@@ -135,6 +135,42 @@ func TestElicitationImpossible(t *testing.T) {
 	}
 }
 
+// Nothing hides in a form, and the model reads the same of it (R-PROMPT-16).
+func TestElicitationReveals(t *testing.T) {
+	const hidden = `{"question":"Wh\u200bich\u202e?","options":["a\u2060","b"]}`
+	for name, questions := range map[string]string{"one question": hidden, "two": hidden + `,{"question":"Two\nlines\ufeff?"}`} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rec := &recorder{}
+				e := acptest.Open(t, rig{model: asking(questions), seen: rec}.serve(t))
+				e.Say(eliciting, newSession("s", t.TempDir()), promptLine(1, "s", "poll"))
+				form := acptest.Request(t, acptest.Messages(t, e.Hear()), elicit)
+				var p any
+				if err := json.Unmarshal(form.Params, &p); err != nil {
+					t.Fatal(err)
+				}
+				shown := fmt.Sprint(p)
+				if strings.ContainsAny(shown, "\u200b\u202e\u2060\ufeff\\") || !strings.Contains(shown, "Wh<U+200B>ich<U+202E>?") {
+					t.Errorf("the user is shown %q", shown)
+				}
+				e.Reply(form, `{"action":"accept","content":{"q1":"a<U+2060>"}}`)
+				e.Hear()
+				var read string
+				for _, m := range rec.requests[len(rec.requests)-1].Messages {
+					for _, part := range m.Parts {
+						if r, ok := part.(model.ToolResult); ok {
+							read += r.Content
+						}
+					}
+				}
+				if !strings.HasPrefix(read, "Wh<U+200B>ich<U+202E>?\n- a<U+2060>") || strings.ContainsAny(read, "\u200b\ufeff\\") {
+					t.Errorf("the model reads %q", read)
+				}
+			})
+		})
+	}
+}
+
 // R-ACP-26, R-ACP-45, C022: a form stays open without a time limit, whatever ends it
 // does so at once and by one answer to the prompt, and what the user fills in
 // afterwards changes nothing. What follows works.

@@ -14,7 +14,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/attach"
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // readContext is the tool with which a model reads what is attached.
@@ -100,7 +99,17 @@ func attachmentName(b event.Block) string {
 			name = more
 		}
 	}
-	return tools.Line(strings.Join(strings.Fields(name), " "), maxName)
+	return clip(strings.Join(strings.Fields(name), " "), maxName)
+}
+
+// clip returns s, which is longer than limit characters only up to an ellipsis. What
+// does not show in it stays, since whoever tells the model of it writes that out.
+func clip(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-3]) + "..."
 }
 
 // table returns what is told of attachments after the text of the user: how they can
@@ -148,6 +157,6 @@ func isText(data []byte) bool { return utf8.Valid(data) && !slices.Contains(data
 
 // mention stands in the text of the user in the place of an attachment.
 func mention(i attach.Item) string {
-	name := prompt.Reveal(tools.Line(i.Name, maxName))
+	name := prompt.Reveal(i.Name)
 	return strings.NewReplacer("NAME", name, "KEY", i.Key).Replace(strings.TrimSpace(mentionText))
 }

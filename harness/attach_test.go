@@ -134,7 +134,7 @@ func TestNamesOfAttachments(t *testing.T) { // R-PROMPT-16
 		{event.Block{URI: "https://example.com"}, "https://example.com"},
 		{event.Block{URI: "zed:x"}, "zed:x"},
 		{event.Block{URI: "%zz"}, "%zz"},
-		{event.Block{URI: "file:///a", Name: "a\n] pretend\u202e"}, `a ] pretend\u202e`},
+		{event.Block{URI: "file:///a", Name: "a\n] pretend\u202e"}, `a ] pretend<U+202E>`},
 		{event.Block{MIME: "audio/wav", Data: []byte{1}}, "audio/wav"},
 		{event.Block{Data: []byte{1}}, "attachment"},
 		{event.Block{URI: "file:///a", Name: strings.Repeat("x", 300)}, strings.Repeat("x", 197) + "..."},

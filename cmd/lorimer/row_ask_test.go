@@ -218,13 +218,13 @@ func TestRow029Form(t *testing.T) {
 			q3.Type, q3.Title = "array", "When?"
 			q3.Items.Type, q3.Items.Enum = "string", []string{"now", "later"}
 			want := map[string]formField{
-				"q1": {Type: "string", Title: `Which data\u202ebase?`, Enum: []string{"SQLite", `Postgre\u200bSQL`}}, "q2": q2, "q3": q3,
+				"q1": {Type: "string", Title: `Which data<U+202E>base?`, Enum: []string{"SQLite", `Postgre<U+200B>SQL`}}, "q2": q2, "q3": q3,
 			}
 			if diff := cmp.Diff(want, f.RequestedSchema.Properties); diff != "" {
 				t.Errorf("fields (-want +got):\n%s", diff)
 			}
 			live := lives(e, s)
-			if len(live) != 1 || live[0].ended() == "" || !strings.HasPrefix(live[0].title, `Asking: Which data\u202ebase?`) {
+			if len(live) != 1 || live[0].ended() == "" || !strings.HasPrefix(live[0].title, `Asking: Which data<U+202E>base?`) {
 				t.Errorf("call = %+v, want one that has ended, with the question as its title", live)
 			}
 			told := e.record(s, len(e.heard()))

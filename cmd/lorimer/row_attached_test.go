@@ -97,7 +97,7 @@ func TestRow148AttachedContext(t *testing.T) {
 	before, rows, behind := tableOf(t, msgs[0].Parts[2].Text)
 	holds(t, "the text of the user", before, docKey(small), "\n\nwith\n\n", docKey(large), docKey(small), docKey(pdf))
 	want := []string{
-		"| " + attach.ResourceKey(linked) + ` | link | a\|b c\\\|d\u202e.go, linked.go |`,
+		"| " + attach.ResourceKey(linked) + ` | link | a\|b c\\\|d<U+202E>.go, linked.go |`,
 		"| " + docKey(small) + " | text/plain | small one.txt, again.txt |",
 		"| " + docKey(large) + " | text/plain | large.txt |",
 		"| " + docKey(pdf) + " | application/pdf | x.pdf |",

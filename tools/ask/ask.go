@@ -29,6 +29,9 @@ type Asker interface {
 	Ask(ctx context.Context, callID string, questions []Question) (Reply, error)
 }
 
+// A Revealer returns s with each character that does not show written out.
+type Revealer func(s string) string
+
 // MaxText is how many characters of a text the tool passes on. A longer one is cut
 // there, and says so.
 const MaxText = 4000

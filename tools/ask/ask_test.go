@@ -22,6 +22,9 @@ func (f askerFunc) Ask(ctx context.Context, callID string, qs []ask.Question) (a
 	return f(ctx, callID, qs)
 }
 
+// reveal writes out the one character that does not show in these tests.
+func reveal(s string) string { return strings.ReplaceAll(s, "\u200b", "<U+200B>") }
+
 // answering asks nobody: everybody answers with answers.
 func answering(answers ...[]string) askerFunc {
 	return func(context.Context, string, []ask.Question) (ask.Reply, error) {
@@ -32,7 +35,7 @@ func answering(answers ...[]string) askerFunc {
 // run calls the tool as the harness does.
 func run(t *testing.T, a ask.Asker, in string) (tools.Result, error) {
 	t.Helper()
-	r, err := tools.NewRegistry(nil, ask.New(a))
+	r, err := tools.NewRegistry(nil, ask.New(a, reveal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +142,11 @@ func TestQuestions(t *testing.T) {
 		got, call = qs, id
 		return ask.Reply{Asked: true}, nil
 	})
-	_, err := run(t, a, `{"questions":[{"question":" Two\nlines\u202e? ","options":["a\n b","x\u200by"],"multiple":true}]}`)
+	_, err := run(t, a, `{"questions":[{"question":" Two\nl\u200bines\u202e? ","options":["a\n b","x\u200by"],"multiple":true}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []ask.Question{{Text: "Two\nlines\\u202e?", Options: []string{"a b", `x\u200by`}, Multiple: true}}
+	want := []ask.Question{{Text: "Two\nl<U+200B>ines\\u202e?", Options: []string{"a b", `x<U+200B>y`}, Multiple: true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("questions (-want +got):\n%s", diff)
 	}
@@ -181,7 +184,7 @@ func TestOneFormAtATime(t *testing.T) {
 			<-ctx.Done()
 			return ask.Reply{}, ctx.Err()
 		})
-		tool := ask.New(a)
+		tool := ask.New(a, reveal)
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := make(chan error)
 		for range 2 {

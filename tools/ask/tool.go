@@ -41,15 +41,15 @@ type input struct {
 
 // questions returns what is asked, in a form in which all of it shows. The error
 // is for the model.
-func (in input) questions() ([]Question, error) {
+func (in input) questions(reveal Revealer) ([]Question, error) {
 	var list []Question
 	for i, x := range in.Questions {
-		q := Question{Text: tools.Visible(strings.TrimSpace(x.Question))}
+		q := Question{Text: tools.Visible(reveal(strings.TrimSpace(x.Question)))}
 		if q.Text == "" {
 			return nil, tools.Publicf("question %d is empty; write what the user should decide", i+1)
 		}
 		for _, o := range x.Options {
-			o = tools.Line(strings.Join(strings.Fields(o), " "), maxOption)
+			o = tools.Line(reveal(strings.Join(strings.Fields(o), " ")), maxOption)
 			switch {
 			case o == "":
 				return nil, tools.Publicf("an option of question %d is empty; leave it out", i+1)
@@ -66,14 +66,16 @@ func (in input) questions() ([]Question, error) {
 
 // A tool is ask_user.
 type tool struct {
-	asker Asker
-	free  chan struct{} // holds a token while no question is open
+	asker  Asker
+	reveal Revealer
+	free   chan struct{} // holds a token while no question is open
 }
 
 // New returns the tool ask_user (M-11). A nil asker cannot ask. The user has one
-// form at a time, however many calls there are.
-func New(a Asker) tools.Tool {
-	t := &tool{asker: a, free: make(chan struct{}, 1)}
+// form at a time, however many calls there are. What does not show in a question or
+// an option is written out by reveal, for the user and for the model alike.
+func New(a Asker, reveal Revealer) tools.Tool {
+	t := &tool{asker: a, reveal: reveal, free: make(chan struct{}, 1)}
 	t.free <- struct{}{}
 	return tools.Define(tools.Info{
 		Name:        "ask_user",
@@ -86,7 +88,7 @@ func New(a Asker) tools.Tool {
 }
 
 func (t *tool) plan(_ context.Context, in input) (tools.Plan, error) {
-	qs, err := in.questions()
+	qs, err := in.questions(t.reveal)
 	if err != nil {
 		return tools.Plan{}, err
 	}
@@ -94,7 +96,7 @@ func (t *tool) plan(_ context.Context, in input) (tools.Plan, error) {
 }
 
 func (t *tool) run(ctx context.Context, in input, call tools.Call) (tools.Result, error) {
-	qs, err := in.questions()
+	qs, err := in.questions(t.reveal)
 	if err != nil {
 		return tools.Failf("%s", tools.ErrorText(err)), nil
 	}

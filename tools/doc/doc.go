@@ -41,7 +41,8 @@ type Source interface {
 }
 
 // A Wrapper returns body between the tags of an element with attributes, which are
-// pairs of name and value, so that body cannot be taken for anything but data.
+// pairs of name and value, so that body cannot be taken for anything but data. It
+// writes out what does not show in them.
 type Wrapper func(tag, body string, attributes ...string) string
 
 type readInput struct {

@@ -75,6 +75,17 @@ func run(t *testing.T, s doc.Source, keys ...string) tools.Result {
 	return res
 }
 
+// What does not show in a name or a type is for the wrapper to write out.
+func TestAttributesAreWhole(t *testing.T) {
+	s := &shelf{bodies: map[string]doc.Body{"document:1": {
+		Name: "a\u200b\nb.go\u202e", Type: " text/x\u2060" + strings.Repeat("y", 300), Text: "x", Size: 1,
+	}}}
+	want := fmt.Sprintf("<resource key=%q name=%q type=%q>\n", "document:1", "a\u200b b.go\u202e", "text/x\u2060"+strings.Repeat("y", 190)+"...")
+	if got := run(t, s, "document:1").Text; !strings.HasPrefix(got, want) {
+		t.Errorf("the model reads %q, want it to begin with %q", got, want)
+	}
+}
+
 func TestInfo(t *testing.T) {
 	info := doc.NewReadContext(&shelf{}, wrap).Info()
 	if info.Name != "read-context" || info.Effect != tools.Reads || info.Kind != tools.KindRead {

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 const (
@@ -53,7 +51,7 @@ func render(entries []entry, wrap Wrapper) string {
 func (e *entry) render(limit, size, total int, wrap Wrapper) string {
 	attributes := []string{"key", e.key}
 	for _, a := range [][2]string{{"name", e.body.Name}, {"type", e.body.Type}} {
-		if v := tools.Line(a[1], maxName); v != "" {
+		if v := short(a[1]); v != "" {
 			attributes = append(attributes, a[0], v)
 		}
 	}
@@ -83,10 +81,20 @@ func (e *entry) render(limit, size, total int, wrap Wrapper) string {
 }
 
 func typeOr(mediaType string) string {
-	if t := tools.Line(mediaType, maxName); t != "" {
+	if t := short(mediaType); t != "" {
 		return t
 	}
 	return "unknown type"
+}
+
+// short returns s on one line, cut with an ellipsis. What does not show in it stays,
+// for the wrapper to write out.
+func short(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
+	if len(head(s, maxName)) < len(s) {
+		return head(s, maxName-3) + "..."
+	}
+	return s
 }
 
 // head returns the first n characters of s.

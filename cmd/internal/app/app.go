@@ -204,7 +204,7 @@ func (a *App) tools(s harness.Scope) []tools.Tool {
 		workspace.NewEdit(s.FS, s.Seen),
 		workspace.NewGlob(s.FS),
 		workspace.NewGrep(s.FS),
-		ask.New(s.Asker),
+		ask.New(s.Asker, prompt.Reveal),
 		skill.New(s.Skills),
 		doc.NewReadContext(s.Bodies, prompt.Wrap),
 	}
