@@ -15,6 +15,7 @@
 // to them: the messages of threads that are stored, and the items of workspaces.
 // When a thread, a workspace or an item is deleted, the contents are dropped to
 // which nothing refers any more. One that was kept, and that nothing has referred to
-// yet, has ten minutes for that. The file stays where several databases keep
+// yet, has ten minutes for that. What a program has left that was killed while it kept
+// one goes then, too. The file stays where several databases keep
 // contents in one directory, since another may need it.
 package store

@@ -25,7 +25,8 @@ const grace = 10 * time.Minute
 // documents is the directory below [Options.Files] with the contents.
 const documents = "documents"
 
-// Keep keeps a content. It is in its file before the database knows of it.
+// Keep keeps a content. It is in its file before the database knows of it, and marked
+// until then.
 func (s *Store) Keep(ctx context.Context, name, mediaType string, content []byte) (place.Document, error) {
 	if err := ctx.Err(); err != nil {
 		return place.Document{}, err
@@ -41,7 +42,7 @@ func (s *Store) Keep(ctx context.Context, name, mediaType string, content []byte
 	d := place.Document{
 		Key: attach.DocumentKey(content), Name: place.Line(name), Type: place.Line(mediaType), Size: int64(len(content)),
 	}
-	placed := false
+	placing := false
 	err = s.change(ctx, func(t tx) error {
 		if err := t.d.here(); err != nil {
 			return err
@@ -49,13 +50,16 @@ func (s *Store) Keep(ctx context.Context, name, mediaType string, content []byte
 		if err := s.note(ctx, t, d, staged.Hash); err != nil {
 			return err
 		}
+		placing = true
 		if err := staged.Place(); err != nil { // while nobody can sweep it away
 			return unkept(dir, err)
 		}
-		placed = true
 		return nil
 	})
-	if err != nil && placed {
+	switch {
+	case err == nil:
+		_ = dir.Unmark(staged.Hash) // what stays is looked at by a sweep
+	case placing:
 		s.takeBack(ctx, dir, staged.Hash)
 	}
 	if failed := staged.Drop(); err == nil && failed != nil {

@@ -263,14 +263,14 @@ func TestKilledKeeperLeavesNothingHalf(t *testing.T) {
 					t.Fatalf("round %d: %d bytes (%v), want what was kept", round, len(content), err)
 				}
 			}
-			if err := os.RemoveAll(filepath.Join(dir, "documents", "new")); err != nil { // what has no place yet may be half
-				t.Fatal(err)
-			}
-			stored(t, dir)
+		}
+		age(t, dir)
+		if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
+			t.Fatal(err)
 		}
 		r, err := store.Look(t.Context(), where, store.Options{Files: dir})
-		if err != nil || r.Documents == 0 || len(r.Lost) != 0 {
-			t.Errorf("Look = %+v (%v), want documents that are all there", r, err)
+		if n := len(stored(t, dir)); err != nil || r.Documents == 0 || len(r.Lost) != 0 || n != r.Documents {
+			t.Errorf("Look = %+v (%v), and %d files; want documents that are all there, and nothing else", r, err, n)
 		}
 	})
 }
@@ -292,31 +292,88 @@ func keepUntilKilled(where string) error {
 	}
 }
 
-// What a killed program has left behind goes when something else goes.
-func TestLeftoversAreTidied(t *testing.T) {
-	path := file(t)
-	s := open(t, path)
-	keep(t, s, "x")
-	left := filepath.Join(filepath.Dir(path), "documents", "new", "1234")
-	write("half")(t, left)
-	forget := func() {
-		t.Helper()
-		keep(t, s, "x")
-		alter(t, path, "UPDATE documents SET kept = 0")
-		if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	forget()
-	if _, err := os.Stat(left); err != nil {
-		t.Errorf("what may still be wanted is gone: %v", err)
-	}
+// age makes what waits for its place, and the marks, older than a sweep leaves alone.
+func age(t *testing.T, dir string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, "documents", "new", "*"))
 	old := time.Now().Add(-2 * store.Grace)
-	if err := os.Chtimes(left, old, old); err != nil {
+	for _, path := range left {
+		err = errors.Join(err, os.Chtimes(path, old, old))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	forget()
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was left is still there (%v)", err)
-	}
+}
+
+// What a killed program has left behind goes when something else goes: what found no
+// place, and a file without a row.
+func TestLeftoversAreTidied(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		keep(t, s, "noted")
+		mark := func(content string) string {
+			return filepath.Join(dir, "documents", "new", files.Hash([]byte(content)))
+		}
+		unknown, err := files.Dir(filepath.Join(dir, "documents")).Stage([]byte("unknown"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unknown.Place(); err != nil {
+			t.Fatal(err)
+		}
+		half := filepath.Join(dir, "documents", "new", "1234")
+		write("half")(t, half)
+		write("")(t, mark("noted"))
+		unmarked := kept(dir, "of a database that was moved away")
+		if err := os.MkdirAll(filepath.Dir(unmarked), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write("of a database that was moved away")(t, unmarked)
+		forget := func(what string, want map[string]bool) {
+			t.Helper()
+			if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
+				t.Fatal(err)
+			}
+			for path, want := range want {
+				if _, err := os.Stat(path); (err == nil) != want {
+					t.Errorf("%s: %s is there: %v (%v), want %v", what, path, err == nil, err, want)
+				}
+			}
+		}
+		forget("while it may be wanted", map[string]bool{
+			half: true, kept(dir, "unknown"): true, mark("unknown"): true, kept(dir, "noted"): true, mark("noted"): true, unmarked: true,
+		})
+		age(t, dir)
+		forget("later", map[string]bool{
+			half: false, kept(dir, "unknown"): false, mark("unknown"): false, kept(dir, "noted"): true, mark("noted"): false, unmarked: true,
+		})
+	})
+}
+
+// A file that got its place and was not made durable is taken back.
+func TestAContentThatIsNotDurable(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		keep(t, s, "one")
+		in := filepath.Dir(kept(dir, "two"))
+		if err := os.Mkdir(in, 0o300); err != nil { // takes files, and cannot be opened
+			t.Fatal(err)
+		}
+		if f, err := os.Open(in); err == nil {
+			f.Close()
+			t.Skip("who runs this may open everything")
+		}
+		d, err := s.Keep(t.Context(), "x", "", []byte("two"))
+		if err == nil {
+			t.Fatalf("Keep = %+v, want an error", d)
+		}
+		if err := os.Chmod(in, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got := stored(t, dir); len(got) != 1 {
+			t.Errorf("there are %q, want what was kept before", got)
+		}
+	})
 }

@@ -20,13 +20,14 @@ const unused = " FROM documents WHERE kept < $1" +
 // patience is how long a deletion waits for those who keep something.
 const patience = 5 * time.Second
 
-// sweep drops the contents to which nothing refers any more. It follows a deletion
-// that has happened, so its errors are nobody's: what it has left, the next one takes.
+// sweep drops the contents to which nothing refers any more, and what was left of
+// others. It follows a deletion that has happened, so its errors are nobody's: what it
+// has left, the next one takes.
 func (s *Store) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if dir, err := s.contents(); err == nil {
-		_ = s.dropUnused(ctx, dir) // as said above
+		_ = errors.Join(s.dropUnused(ctx, dir), s.dropLeft(ctx, dir)) // as said above
 	}
 }
 
@@ -43,9 +44,6 @@ func (s *Store) dropUnused(ctx context.Context, dir files.Dir) error {
 		return err
 	})
 	if err != nil || !there {
-		return err
-	}
-	if err := dir.Tidy(time.Now().Add(-grace)); err != nil {
 		return err
 	}
 	return s.remove(ctx, dir, func(t tx) ([]string, error) { return t.deleteUnused(ctx, dir, before) })
@@ -84,17 +82,48 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// takeBack removes the file of a content that could not be noted, unless somebody has
-// noted it. Where that does not work either, it waits for whoever keeps it again.
+// dropLeft drops what programs have left that were killed while they kept something:
+// what found no place, and files that no row knows.
+//
+// A file is looked at only where the mark of its keeping has stayed. Others that no row
+// knows are not taken for leftovers: they are those of a database that was moved away,
+// which may be put back. It is taken away in a change that nobody keeps a content
+// beside, so whoever has made the mark has noted the content, is no more, or is about to
+// take it back.
+func (s *Store) dropLeft(ctx context.Context, dir files.Dir) error {
+	marked, err := dir.Tidy(time.Now().Add(-grace))
+	if len(marked) == 0 {
+		return err
+	}
+	return errors.Join(err, s.dropUnknown(ctx, dir, marked))
+}
+
+// takeBack removes the file of a content that could not be noted. Where that does not
+// work either, a sweep does it.
 func (s *Store) takeBack(ctx context.Context, dir files.Dir, hash string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
 	defer cancel()
-	_ = s.remove(ctx, dir, func(t tx) ([]string, error) { // as said above
-		there, err := t.get(ctx, "SELECT 1 FROM documents WHERE hash = $1", []any{hash}, new(int))
-		if err != nil || there {
-			return nil, err
+	_ = s.dropUnknown(ctx, dir, []string{hash}) // as said above
+}
+
+// dropUnknown removes the files of contents, but for those that somebody has noted.
+func (s *Store) dropUnknown(ctx context.Context, dir files.Dir, hashes []string) error {
+	return s.remove(ctx, dir, func(t tx) ([]string, error) {
+		var unknown []string
+		for _, hash := range hashes {
+			noted, err := t.get(ctx, "SELECT 1 FROM documents WHERE hash = $1", []any{hash}, new(int))
+			switch {
+			case err != nil:
+				return nil, err
+			case !noted:
+				unknown = append(unknown, hash)
+			default:
+				if err := dir.Unmark(hash); err != nil {
+					return nil, err
+				}
+			}
 		}
-		return []string{hash}, nil
+		return unknown, nil
 	})
 }
 

@@ -4,6 +4,10 @@
 // stands in a place is whole: it has the content that its name says, unless somebody
 // else has changed it, which is noticed when it is read. Several programs may work in
 // one directory. Who may take a file away is for the caller to see to.
+//
+// Before a file gets its place a mark is made that says so, and it stays until the
+// caller has noted the content for good: a file that nobody knows of, because the
+// program was killed in between, is found by its mark.
 package files
 
 import (
@@ -31,18 +35,29 @@ func Hash(content []byte) string {
 // directory is made by the first content.
 type Dir string
 
-// staging is the directory below a Dir for what has no place yet. It is no beginning
-// of a hash.
+// staging is the directory below a Dir for what has no place yet, and for marks, which
+// are empty files named by the hash. It is no beginning of a hash.
 const staging = "new"
 
 // Path returns where the file of a content is. It is always below d: what is no hash,
 // such as one that somebody has written into a database, stands for a content that
 // nobody has kept.
 func (d Dir) Path(hash string) string {
-	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
+	if !isHash(hash) {
 		hash = Hash([]byte(hash))
 	}
 	return filepath.Join(string(d), hash[:2], hash)
+}
+
+// isHash reports whether s may be what [Hash] returns.
+func isHash(s string) bool {
+	raw, err := hex.DecodeString(s)
+	return err == nil && len(raw) == sha256.Size
+}
+
+// mark returns where the mark of a content is.
+func (d Dir) mark(hash string) string {
+	return filepath.Join(string(d), staging, filepath.Base(d.Path(hash)))
 }
 
 // A Staged is a content that has no place yet.
@@ -110,7 +125,8 @@ func private(dirs ...string) error {
 	return nil
 }
 
-// Place puts the content into its place, where it stays when the power fails.
+// Place puts the content into its place, where it stays when the power fails. Whatever
+// comes of it, the content is marked until [Dir.Unmark] or [Dir.Remove].
 func (s *Staged) Place() error {
 	if s.temp == "" {
 		if s.d.Look(s.Hash, int64(len(s.content))) == nil {
@@ -123,6 +139,9 @@ func (s *Staged) Place() error {
 	at := s.d.Path(s.Hash)
 	dir := filepath.Dir(at)
 	if err := private(dir); err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.d.mark(s.Hash), nil, 0o600); err != nil {
 		return err
 	}
 	if err := os.Rename(s.temp, at); err != nil {
@@ -173,30 +192,48 @@ func (d Dir) Look(hash string, size int64) error {
 	return nil
 }
 
-// Remove takes a content away, if it is there.
+// Remove takes a content away with its mark, if they are there.
 func (d Dir) Remove(hash string) error {
-	if err := os.Remove(d.Path(hash)); !errors.Is(err, fs.ErrNotExist) {
+	if err := remove(d.Path(hash)); err != nil {
+		return err
+	}
+	return d.Unmark(hash)
+}
+
+// Unmark takes the mark of a content away, if there is one.
+func (d Dir) Unmark(hash string) error { return remove(d.mark(hash)) }
+
+// remove takes a file away, if it is there.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
 // Tidy takes away what was staged before a time and found no place, because the
-// program that wanted it was killed.
-func (d Dir) Tidy(before time.Time) error {
+// program that wanted it was killed. It returns the hashes that were marked before that
+// time and still are.
+func (d Dir) Tidy(before time.Time) (marked []string, err error) {
 	dir := filepath.Join(string(d), staging)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	for _, e := range entries {
 		info, failed := e.Info()
-		if failed == nil && info.ModTime().Before(before) {
-			failed = os.Remove(filepath.Join(dir, e.Name()))
+		switch {
+		case errors.Is(failed, fs.ErrNotExist): // another program tidies too
+			continue
+		case failed == nil && !info.ModTime().Before(before):
+			continue
+		case failed == nil && isHash(e.Name()):
+			marked = append(marked, e.Name())
+			continue
+		case failed == nil:
+			failed = remove(filepath.Join(dir, e.Name()))
 		}
-		if !errors.Is(failed, fs.ErrNotExist) { // another program tidies too
-			err = errors.Join(err, failed)
-		}
+		err = errors.Join(err, failed)
 	}
-	return err
+	return marked, err
 }

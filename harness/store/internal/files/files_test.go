@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ func stage(t *testing.T, d files.Dir, content string) *files.Staged {
 	}
 	return s
 }
+
+// place puts a content into its place for good.
+func place(d files.Dir, s *files.Staged) error { return errors.Join(s.Place(), d.Unmark(s.Hash)) }
 
 // list returns the files in d, by the directories that they stand in.
 func list(t *testing.T, d files.Dir) map[string]int {
@@ -52,6 +56,12 @@ func TestAContentIsSeenWhenItIsPlaced(t *testing.T) {
 	if got, err := d.Read(s.Hash, 1); err != nil || string(got) != "x" {
 		t.Errorf("after: Read = %q (%v)", got, err)
 	}
+	if got := list(t, d); got["new"] != 1 {
+		t.Errorf("files %v, want the mark that it is not noted yet", got)
+	}
+	if err := errors.Join(d.Unmark(s.Hash), d.Unmark(s.Hash)); err != nil {
+		t.Error(err)
+	}
 	if got := list(t, d); len(got) != 1 || got[s.Hash[:2]] != 1 {
 		t.Errorf("files %v, want the one", got)
 	}
@@ -71,7 +81,7 @@ func TestADroppedContentLeavesNothing(t *testing.T) {
 // is written then.
 func TestAContentThatGoesMeanwhile(t *testing.T) {
 	d := dir(t)
-	if err := stage(t, d, "x").Place(); err != nil {
+	if err := place(d, stage(t, d, "x")); err != nil {
 		t.Fatal(err)
 	}
 	again := stage(t, d, "x")
@@ -173,15 +183,29 @@ func TestWhoIsAlone(t *testing.T) {
 
 func TestTidyTakesWhatIsOld(t *testing.T) {
 	d := dir(t)
-	if err := d.Tidy(time.Now()); err != nil {
-		t.Errorf("where nothing is: %v", err)
+	tidy := func(age time.Duration, left int, want ...string) {
+		t.Helper()
+		marked, err := d.Tidy(time.Now().Add(-age))
+		if err != nil || !slices.Equal(marked, want) || left > 0 && list(t, d)["new"] != left {
+			t.Errorf("marked %q (%v), files %v; want %q and %d that have no place", marked, err, list(t, d), want, left)
+		}
 	}
-	stage(t, d, "x")
-	if err := d.Tidy(time.Now().Add(-time.Hour)); err != nil || list(t, d)["new"] != 1 {
-		t.Errorf("files %v (%v), want what is new", list(t, d), err)
+	tidy(0, 0)
+	s := stage(t, d, "x")
+	if err := stage(t, d, "y").Place(); err != nil {
+		t.Fatal(err)
 	}
-	if err := d.Tidy(time.Now().Add(time.Hour)); err != nil || list(t, d)["new"] != 0 {
-		t.Errorf("files %v (%v), want nothing that is old", list(t, d), err)
+	tidy(time.Hour, 2)
+	tidy(-time.Hour, 1, files.Hash([]byte("y")))
+	if err := s.Drop(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was old is still there (%v)", err)
+	}
+	if err := d.Remove(files.Hash([]byte("y"))); err != nil {
+		t.Fatal(err)
+	}
+	tidy(-time.Hour, 0)
+	if got := list(t, d); len(got) != 0 {
+		t.Errorf("files %v, want none", got)
 	}
 }
 
