@@ -122,9 +122,26 @@ func paragraphs(texts ...string) string {
 
 // text returns the paragraph that names the client, or "".
 func (c Client) text() string {
-	name := shown(c.Name)
+	name := shownOf(c.Name, maxClient)
 	if name == "" {
 		return ""
 	}
-	return clientWords.fill("client", strings.TrimSpace(name+" "+shown(c.Version)))
+	return clientWords.fill("client", strings.TrimSpace(name+" "+shownOf(c.Version, maxClient)))
+}
+
+// maxClient bounds the name of a client and its version, in characters: both come
+// from the other end, and are part of each request.
+const maxClient = 200
+
+// shownOf is [shown] of at most limit characters of s. A character that is written out
+// counts as one, so that no code is cut.
+func shownOf(s string, limit int) string {
+	s = oneLine(s)
+	n := 0
+	for at := range s {
+		if n++; n > limit {
+			return Reveal(strings.TrimRight(s[:at], " "))
+		}
+	}
+	return Reveal(s)
 }
