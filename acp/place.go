@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/skills"
@@ -54,7 +55,7 @@ func readSkills(ours object) (list []prompt.Skill, skipped []error, err error) {
 			err = errors.New("an earlier one has the same name")
 		}
 		if err != nil {
-			skipped = append(skipped, fmt.Errorf("%s: %w", field, err))
+			skipped = append(skipped, fmt.Errorf("%s: %s", field, reason(err)))
 			continue
 		}
 		taken[skill.Name] = true
@@ -63,6 +64,14 @@ func readSkills(ours object) (list []prompt.Skill, skipped []error, err error) {
 		}
 	}
 	return list, skipped, nil
+}
+
+// reason is what err says for people, without the code that it has on the wire.
+func reason(err error) string {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
 }
 
 func readSkill(o object) (skill prompt.Skill, enabled bool, err error) {

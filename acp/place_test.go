@@ -97,6 +97,9 @@ func TestReadSkills(t *testing.T) {
 				names = append(names, s.Name)
 			}
 			for _, err := range skipped {
+				if strings.Contains(err.Error(), "-32") {
+					t.Errorf("%q has the code of an answer, and this is none", err)
+				}
 				_, rest, _ := strings.Cut(err.Error(), "skills[")
 				number, _, _ := strings.Cut(rest, "]")
 				numbers = append(numbers, number)
