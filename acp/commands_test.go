@@ -1,9 +1,11 @@
 package acp_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/acp/acptest"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/store/memory"
+	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
 // builtin are the commands that every session has.
@@ -105,6 +110,58 @@ func TestCommandsAtSpeed(t *testing.T) {
 		want := fmt.Sprintf("%s skill-%d", builtin, changes-1)
 		if len(all) == 0 || all[len(all)-1] != want {
 			t.Errorf("told %q, want %q in the end", all, want)
+		}
+	})
+}
+
+// restless is a store with which something changes behind each entry that is read.
+type restless struct {
+	harness.Threads
+	change func()
+}
+
+func (r restless) Read(ctx context.Context, id string, after int64, f func(thread.Entry) error) error {
+	return r.Threads.Read(ctx, id, after, func(e thread.Entry) error {
+		err := f(e)
+		r.change()
+		return err
+	})
+}
+
+// While a load tells what was said the session is there already, and whoever watches
+// its skills hears of each change. No list comes before the answer all the same, and
+// the one behind it holds (R-ACP-14).
+func TestCommandsWaitForTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sh := &shelf{}
+		var loading atomic.Bool
+		changes := 0
+		threads := restless{memory.New(nil), func() {
+			if loading.Load() {
+				changes++
+				sh.put(fmt.Sprintf("skill-%d", changes))
+				time.Sleep(time.Second) // all others do what they want to
+			}
+		}}
+		e := acptest.Open(t, rig{model: `{"text":"x"}`, shelf: sh, threads: threads}.serve(t))
+		dir := t.TempDir()
+		e.Say(initialize, newSession("s", dir), promptLine(1, "s", "hi"))
+		e.Hear()
+		e.Say(closeLine(2))
+		e.Hear()
+		loading.Store(true)
+		e.Say(loadLine(3, dir))
+		time.Sleep(time.Hour)
+		ms := acptest.Messages(t, e.Hear())
+		answer := slices.IndexFunc(ms, func(m acptest.Message) bool { return string(m.ID) == "3" })
+		if answer < 0 || texts(ms[:answer], "s") != "x" || changes < 2 {
+			t.Fatalf("%d changes, and %d messages of which that at %d is the answer; want more, behind what was said", changes, len(ms), answer)
+		}
+		if early := told(t, ms[:answer]); early != nil {
+			t.Errorf("before the answer came %q", early)
+		}
+		if got, want := told(t, ms[answer:]), fmt.Sprintf("%s skill-%d", builtin, changes); !slices.Equal(got, []string{want}) {
+			t.Errorf("behind the answer came %q, want %q once", got, want)
 		}
 	})
 }
