@@ -6,6 +6,8 @@ import (
 	"maps"
 	"path/filepath"
 	"time"
+
+	"github.com/lorimer-dev/lorimer/prompt"
 )
 
 const (
@@ -14,6 +16,8 @@ const (
 	settled = 2 * time.Second
 	// maxKept is how many bytes of skills are kept that the last Find did not see.
 	maxKept = 16 << 20
+	// maxSent is maxKept for skills of clients, which their sessions hold anyway.
+	maxSent = 32 << 20
 )
 
 // A place is where a reading was made: the same file reads otherwise in another
@@ -56,14 +60,15 @@ func (k kept) size() int { return len(k.skill.Instruction) + len(k.skill.Descrip
 type look struct {
 	lib   *Library
 	round uint64
-	fresh map[place]kept
+	fresh map[place]*kept
+	sent  map[prompt.Skill]*kept // by what the client sent
 }
 
 func (l *Library) start() look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.round++
-	return look{l, l.round, map[place]kept{}}
+	return look{l, l.round, map[place]*kept{}, map[prompt.Skill]*kept{}}
 }
 
 // end keeps what was read, and forgets what has not been used of late when there is
@@ -72,17 +77,29 @@ func (k *look) end() {
 	k.lib.mu.Lock()
 	defer k.lib.mu.Unlock()
 	if k.lib.kept == nil {
-		k.lib.kept = map[place]kept{}
+		k.lib.kept = map[place]*kept{}
 	}
 	maps.Copy(k.lib.kept, k.fresh)
+	prune(k.lib.kept, k.round, maxKept, func(_ place, r *kept) int { return r.size() })
+	if k.lib.sent == nil {
+		k.lib.sent = map[prompt.Skill]*kept{}
+	}
+	maps.Copy(k.lib.sent, k.sent)
+	prune(k.lib.sent, k.round, maxSent, func(s prompt.Skill, r *kept) int {
+		return len(s.Instruction) + len(s.Description) + r.size()
+	})
+}
+
+// prune removes what the round has not used if that is more than limit bytes.
+func prune[K comparable](all map[K]*kept, round uint64, limit int, size func(K, *kept) int) {
 	idle := 0
-	for _, r := range k.lib.kept {
-		if r.round != k.round {
-			idle += r.size()
+	for key, r := range all {
+		if r.round != round {
+			idle += size(key, r)
 		}
 	}
-	if idle > maxKept {
-		maps.DeleteFunc(k.lib.kept, func(_ place, r kept) bool { return r.round != k.round })
+	if idle > limit {
+		maps.DeleteFunc(all, func(_ K, r *kept) bool { return r.round != round })
 	}
 }
 
@@ -92,7 +109,7 @@ func (k *look) read(c candidate, root Root) reading {
 		return reading{remarks: []remark{fatal("%s", c.wrong)}}
 	}
 	at := place{c.path, root.Scope}
-	if r, ok := k.lib.recall(at, stampOf(c.info), k.round); ok {
+	if r, ok := recall(k, func(l *Library) map[place]*kept { return l.kept }, at, stampOf(c.info)); ok {
 		return r
 	}
 	data, info, err := c.read()
@@ -101,21 +118,45 @@ func (k *look) read(c candidate, root Root) reading {
 	}
 	r := c.reading(parse(c.name, data, info.Size()), root)
 	if age := time.Since(info.ModTime()); age > settled || age < -settled {
-		k.fresh[at] = kept{r, stampOf(info), k.round}
+		k.fresh[at] = &kept{r, stampOf(info), k.round}
+	}
+	return r
+}
+
+// wire returns what a skill of the client is, from what is kept if that is all the
+// same.
+func (k *look) wire(s prompt.Skill) reading {
+	if r, ok := recall(k, func(l *Library) map[prompt.Skill]*kept { return l.sent }, s, stamp{}); ok {
+		return r
+	}
+	r := sent(s)
+	k.sent[s] = &kept{r, stamp{}, k.round}
+	return r
+}
+
+// sent makes a skill of what a client sends (R-PROMPT-45).
+func sent(s prompt.Skill) reading {
+	if err := Check(s); err != nil {
+		return reading{remarks: []remark{fatal("skill %.80q: %v", s.Name, err)}}
+	}
+	d := document{skill: s, enabled: true}
+	d.shape(s.Instruction, false, int64(len(s.Instruction)))
+	r := reading{skill: Skill{Skill: d.skill, Scope: Wire, Enabled: true}, ok: true}
+	for _, m := range d.remarks {
+		r.remarks = append(r.remarks, mild("skill %q: %s", s.Name, m.text))
 	}
 	return r
 }
 
 // recall returns a kept reading that is as good as another one.
-func (l *Library) recall(at place, s stamp, round uint64) (reading, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r, ok := l.kept[at]
+func recall[K comparable](k *look, of func(*Library) map[K]*kept, at K, s stamp) (reading, bool) {
+	k.lib.mu.Lock()
+	defer k.lib.mu.Unlock()
+	r, ok := of(k.lib)[at]
 	if !ok || r.stamp != s {
 		return reading{}, false
 	}
-	r.round = round
-	l.kept[at] = r
+	r.round = k.round
 	return r.reading, true
 }
 

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/lorimer-dev/lorimer/prompt"
 )
 
 // Roots returns the folders that are looked into, the strongest first, whether
@@ -74,10 +72,14 @@ type finding struct {
 // for the same files.
 func (l *Library) Find(p Places) ([]Skill, []Problem) {
 	f := &finding{scopes: map[Scope]map[string]*Skill{}, files: map[string]string{}}
-	for _, s := range p.Wire {
-		f.wire(s)
-	}
 	look := l.start()
+	for _, s := range p.Wire {
+		r := look.wire(s)
+		f.tell(string(Wire), r.remarks)
+		if r.ok {
+			f.put(r.skill, "")
+		}
+	}
 	for _, dir := range p.folders() {
 		if dir.wrong != nil {
 			f.problems = append(f.problems, *dir.wrong)
@@ -91,22 +93,6 @@ func (l *Library) Find(p Places) ([]Skill, []Problem) {
 		f.put(s, "")
 	}
 	return f.merge(p), f.problems
-}
-
-// wire adds a skill of the client (R-PROMPT-45).
-func (f *finding) wire(s prompt.Skill) {
-	if err := Check(s); err != nil {
-		f.problems = append(f.problems, Problem{string(Wire), fmt.Sprintf("skill %.80q: %v", s.Name, err), true})
-		return
-	}
-	var remarks []remark
-	d := document{skill: s, enabled: true}
-	d.shape(s.Instruction, false, int64(len(s.Instruction)))
-	for _, r := range d.remarks {
-		remarks = append(remarks, mild("skill %q: %s", s.Name, r.text))
-	}
-	f.tell(string(Wire), remarks)
-	f.put(Skill{Skill: d.skill, Scope: Wire, Enabled: true}, "")
 }
 
 // add adds what a candidate of a folder turned out to be.

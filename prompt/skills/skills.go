@@ -93,8 +93,9 @@ type Library struct {
 	Secret func(path string) bool
 
 	mu    sync.Mutex // guards the fields below
-	kept  map[place]kept
-	round uint64 // of the last Find
+	kept  map[place]*kept
+	sent  map[prompt.Skill]*kept // of clients, by what they sent
+	round uint64                 // of the last Find
 
 	watching sync.Mutex // guards the fields below, also while the hub opens or closes
 	hub      *hub       // nil while nobody watches

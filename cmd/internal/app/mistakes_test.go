@@ -1,12 +1,14 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/prompt"
 )
 
@@ -59,5 +61,27 @@ func TestPlacesOfMistakes(t *testing.T) {
 				t.Errorf("error = %v, want one that begins with %q", err, want)
 			}
 		})
+	}
+}
+
+// Skills of a client that have something wrong with them are one line of the log,
+// however many there are, and that once.
+func TestWireSkillsInTheLog(t *testing.T) {
+	m := newMachine(t, Stored, "")
+	var p harness.Place
+	for i := range 50 {
+		p.Skills = append(p.Skills, prompt.Skill{
+			Name: fmt.Sprintf("sent-%d", i), Description: "For it.", Instruction: strings.Repeat("y", 70_000),
+		})
+	}
+	for range 2 {
+		s, err := m.freeze(p)
+		if err != nil || len(s.Prompt.Skills) < len(p.Skills) {
+			t.Fatalf("%d skills, %v", len(s.Prompt.Skills), err)
+		}
+	}
+	log := m.log.String()
+	if n := strings.Count(log, "a skill has a problem"); n != 1 || !strings.Contains(log, `"more":49`) || !strings.Contains(log, `skill \"sent-0\": has 70000 bytes`) {
+		t.Errorf("the log has %d lines about skills, want one that names the first and says that there are 49 more:\n%s", n, log)
 	}
 }

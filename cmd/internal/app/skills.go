@@ -50,12 +50,29 @@ func skillPlaces(c *config.Config, p harness.Place) skills.Places {
 // told on standard error, each once.
 func (a *App) find(c *config.Config, p harness.Place) []skills.Skill {
 	found, problems := a.skills.Find(skillPlaces(c, p))
+	var sent []skills.Problem // with skills of the client, of which there can be hundreds
 	for _, problem := range problems {
-		if a.problems.first(problem) {
-			a.o.Log.Warn().Str("path", problem.Path).Str("problem", problem.Text).Bool("loaded", !problem.Fatal).Msg("a skill has a problem")
+		switch {
+		case !a.problems.first(problem):
+		case problem.Path == string(skills.Wire):
+			sent = append(sent, problem)
+		default:
+			a.tell(problem, 0)
 		}
 	}
+	if len(sent) > 0 {
+		a.tell(sent[0], len(sent)-1)
+	}
 	return slices.DeleteFunc(found, func(s skills.Skill) bool { return !s.Enabled })
+}
+
+// tell writes a problem with a skill to the log, as one of several if there are more.
+func (a *App) tell(p skills.Problem, more int) {
+	line := a.o.Log.Warn().Str("path", p.Path).Str("problem", p.Text).Bool("loaded", !p.Fatal)
+	if more > 0 {
+		line = line.Int("more", more)
+	}
+	line.Msg("a skill has a problem")
 }
 
 // told returns skills as the model is told of them.
