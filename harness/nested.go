@@ -91,26 +91,53 @@ type nest struct {
 	dir    string // working directory, links followed
 	result *thread.Result
 	texts  []string
+	taken  []string // files read on the way that is looked at
 }
 
-// visit collects the files on the way from a directory to a place below it.
+// visit collects the files on the way from a directory to a place below it. It looks
+// again where some turned out to say nothing, which leaves room for the next.
 func (n *nest) visit(ctx context.Context, below, at string) {
-	files, notices := instructions.Nested(below, at, func(name string) ([]byte, error) { return n.read(ctx, name) })
-	for _, f := range files {
-		n.texts = append(n.texts, prompt.Wrap("instructions", f.Text, "file", n.name(f.Path)))
-	}
-	for _, text := range notices {
-		_ = n.t.notice(text) // the watcher ends the turn
+	for again := true; again; {
+		n.taken = nil
+		files, notices := instructions.Nested(below, at, func(name string) ([]byte, error) { return n.read(ctx, name) })
+		for _, f := range files {
+			n.texts = append(n.texts, prompt.Wrap("instructions", f.Text, "file", n.name(f.Path)))
+			n.result.Told = append(n.result.Told, f.Path)
+		}
+		for _, text := range notices {
+			_ = n.t.notice(text) // the watcher ends the turn
+		}
+		again = len(files) < len(n.taken)
+		for _, name := range n.taken {
+			if !slices.Contains(n.result.Told, name) {
+				n.t.barren[name] = true
+			}
+		}
 	}
 }
 
 // read returns the beginning of a file that the model has not been told yet. There
-// is room for a few in one result; the next one brings the others.
+// is room for a few in one result; the next one brings the others. What is not there
+// or cannot be read is not looked for again in the turn.
 func (n *nest) read(ctx context.Context, name string) ([]byte, error) {
-	told := n.t.lease.conv.Told(name) || slices.Contains(n.result.Told, name)
-	if told || len(n.result.Told) >= maxNested || within(n.dir, filepath.Dir(name)) {
+	told := n.t.barren[name] || n.t.lease.conv.Told(name) || slices.Contains(n.result.Told, name)
+	if told || len(n.result.Told)+len(n.taken) >= maxNested || within(n.dir, filepath.Dir(name)) {
 		return nil, fs.ErrNotExist
 	}
+	data, err := n.open(ctx, name)
+	switch {
+	case err == nil:
+		n.taken = append(n.taken, name)
+	case ctx.Err() != nil:
+		return nil, fs.ErrNotExist // there is nothing wrong with the file
+	default:
+		n.t.barren[name] = true
+	}
+	return data, err
+}
+
+// open returns the beginning of a file of the workspace.
+func (n *nest) open(ctx context.Context, name string) ([]byte, error) {
 	fsys := n.t.s.spec.FS
 	real, err := fsys.Resolve(name)
 	if errors.Is(err, workspace.ErrOutside) {
@@ -120,18 +147,14 @@ func (n *nest) read(ctx context.Context, name string) ([]byte, error) {
 		return nil, instructions.ErrSecret // what read would ask for does not come unasked
 	}
 	f, err := fsys.Open(ctx, name)
-	if errors.Is(err, workspace.ErrOutside) || err != nil && ctx.Err() != nil {
-		return nil, fs.ErrNotExist // there is nothing wrong with the file, also where the turn was cancelled
+	if errors.Is(err, workspace.ErrOutside) {
+		return nil, fs.ErrNotExist
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, instructions.NestedBytes+1))
-	if err == nil {
-		n.result.Told = append(n.result.Told, name)
-	}
-	return data, err
+	return io.ReadAll(io.LimitReader(f, instructions.NestedBytes+1))
 }
 
 // name is how the model is told of the file at path.

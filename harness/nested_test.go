@@ -131,6 +131,57 @@ func TestNestedInstructionsInAResult(t *testing.T) {
 	}
 }
 
+// counted is a workspace that counts how often its files are opened.
+type counted struct {
+	files
+	opened map[string]int
+}
+
+func (c counted) Open(ctx context.Context, name string) (workspace.File, error) {
+	c.opened[name]++
+	return c.files.Open(ctx, name)
+}
+
+// Files that say nothing, or cannot, take no room of others, and are looked at once in
+// a turn, as are those that are not there.
+func TestNestedInstructionsThatSayNothing(t *testing.T) { // R-HARN-14
+	look := visits("look", "/space/1/2/3/4/5/6/x")
+	f, _ := newNested(look)
+	has := map[string]string{"/space/1/AGENTS.md": " \n", "/space/1/2/AGENTS.md": "\x00\xff"}
+	three := []string{"/space/1/2/3/AGENTS.md", "/space/1/2/3/4/AGENTS.md", "/space/1/2/3/4/5/AGENTS.md"}
+	for _, name := range three {
+		has[name] = "of " + name
+	}
+	opened := make(map[string]int)
+	again := wants(want{"", "look", "{}"})
+	f.script.steps = []step{again, again, says("x"), again, says("x")}
+	s := f.open(t, func(sp *harness.Spec) { sp.FS = counted{files{has: has}, opened} })
+	_, rec := ask(t, s, "go")
+	if diff := cmp.Diff([][]string{three, nil}, told(f.entries(t, s))); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	silent := []string{"/space/1/AGENTS.md", "/space/1/2/AGENTS.md", "/space/1/2/3/4/5/6/AGENTS.md"}
+	for _, name := range slices.Concat(silent, three) {
+		if opened[name] != 1 {
+			t.Errorf("%s was opened %d times in a turn, want once", name, opened[name])
+		}
+	}
+	notices := 0
+	for _, e := range rec.all() {
+		if n, ok := e.(event.Notice); ok && strings.Contains(n.Text, "/space/1/2/AGENTS.md") {
+			notices++
+		}
+	}
+	if notices != 1 {
+		t.Errorf("%d notices of the file that is no text, want one", notices)
+	}
+	has["/space/1/AGENTS.md"], has["/space/1/2/3/4/5/6/AGENTS.md"] = "of 1", "of 6"
+	ask(t, s, "again")
+	if got := told(f.entries(t, s)); !slices.Equal(got[len(got)-1], []string{silent[0], silent[2]}) {
+		t.Errorf("the next turn tells %q, want what has come meanwhile", got[len(got)-1])
+	}
+}
+
 // Calls that do not run tell nothing, and neither does a configuration without
 // such files.
 func TestNestedInstructionsThatAreNotTold(t *testing.T) {

@@ -62,6 +62,7 @@ type turn struct {
 	unasked  int             // calls refused because there was nobody to ask
 	calls    map[string]int  // by tool
 	faulty   map[string]int  // malformed calls by name and arguments
+	barren   map[string]bool // places of files of instructions that have none to tell
 	blocked  map[string]bool // tools that are not run any more in this turn (C113)
 	astray   int             // steps in a row whose calls all named tools that cannot be called
 }
@@ -73,7 +74,7 @@ func newTurn(s *Session, c Choice, in Input, out *watcher) *turn {
 	return &turn{
 		s: s, o: &s.e.o, choice: c, in: in, out: out,
 		log:   s.e.o.Log.With().Str("session", s.id).Logger(),
-		calls: make(map[string]int), faulty: make(map[string]int), blocked: make(map[string]bool),
+		calls: make(map[string]int), faulty: make(map[string]int), barren: make(map[string]bool), blocked: make(map[string]bool),
 	}
 }
 
