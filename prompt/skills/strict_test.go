@@ -1,8 +1,10 @@
 package skills_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +49,7 @@ func TestStrict(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			found, problems := skills.Strict(filepath.Join(dir, tt.path))
+			found, problems := skills.Strict(filepath.Join(dir, tt.path), "")
 			if got := from(found); !slices.Equal(got, tt.want) {
 				t.Errorf("Strict(%q) finds %q, want %q", tt.path, got, tt.want)
 			}
@@ -58,8 +60,66 @@ func TestStrict(t *testing.T) {
 	}
 	t.Run("from within", func(t *testing.T) {
 		t.Chdir(filepath.Join(dir, "other"))
-		if found, problems := skills.Strict("."); len(found) != 1 || len(problems) != 4 || problems[0].Path != "SKILL.md" {
+		if found, problems := skills.Strict(".", ""); len(found) != 1 || len(problems) != 4 || problems[0].Path != "SKILL.md" {
 			t.Errorf("Strict(.) = %q, %q, want one skill with the four problems of SKILL.md", from(found), problems)
 		}
 	})
+}
+
+// A link out of the workspace is told where a session would refuse it, and only there.
+func TestStrictLinks(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "away", "SKILL.md"), skillText("away", "them"))
+	for _, link := range []struct{ name, to string }{
+		{".agents/skills/away", filepath.Join(outside, "away")},
+		{".agents/skills/file/SKILL.md", filepath.Join(outside, "away/SKILL.md")},
+		{".agents/skills/flat.md", filepath.Join(outside, "away/SKILL.md")},
+		{".agents/skills/near", filepath.Join(dir, "lib")},
+		{".claude/skills", outside},
+		{"plain/away", filepath.Join(outside, "away")},
+	} {
+		path := filepath.Join(dir, link.name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(link.to, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(dir, "lib", "SKILL.md"), skillText("near", "me"))
+	for _, tt := range []struct {
+		path, home string
+		want       []string // that are told to lead away
+	}{
+		{".agents/skills", "", []string{".agents/skills/away", ".agents/skills/file/SKILL.md", ".agents/skills/flat.md"}},
+		{".agents/skills", outside, []string{".agents/skills/away", ".agents/skills/file/SKILL.md", ".agents/skills/flat.md"}},
+		{".agents/skills", dir, nil},
+		{".agents/skills/away", "", []string{".agents/skills/away"}},
+		{".agents/skills/away/SKILL.md", "", []string{".agents/skills/away"}},
+		{".agents/skills/file", "", []string{".agents/skills/file/SKILL.md"}},
+		{".agents/skills/flat.md", "", []string{".agents/skills/flat.md"}},
+		{".agents/skills/near", "", nil},
+		{".claude/skills", "", []string{".claude/skills"}},
+		{".claude/skills/away", "", []string{".claude/skills/away"}},
+		{"plain", "", nil},
+	} {
+		found, problems := skills.Strict(filepath.Join(dir, tt.path), tt.home)
+		t.Chdir(dir)
+		if there, same := skills.Strict(tt.path, tt.home); len(there) != len(found) || len(same) != len(problems) {
+			t.Errorf("Strict(%q) by a relative path: %d skills, %q; want %d, %q", tt.path, len(there), same, len(found), problems)
+		}
+		var got []string
+		for _, p := range problems {
+			if strings.HasPrefix(p.Text, "leads out of the workspace; ") {
+				rel, err := filepath.Rel(dir, p.Path)
+				if err != nil || p.Fatal {
+					t.Errorf("Strict(%q): %v, fatal %v", tt.path, err, p.Fatal)
+				}
+				got = append(got, rel)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || len(found) == 0 {
+			t.Errorf("Strict(%q) with the home %q finds %d skills and tells (-want +got):\n%s", tt.path, tt.home, len(found), diff)
+		}
+	}
 }

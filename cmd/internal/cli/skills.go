@@ -89,7 +89,7 @@ func newSkillsLint(g *globals) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			if len(dirs) > 0 {
-				return lintDirs(dirs).report(g, cmd)
+				return lintDirs(dirs, g.sources().Env("HOME")).report(g, cmd)
 			}
 			return g.with(cmd.Context(), app.Apart, func(_ context.Context, a *app.App) error {
 				l, err := lintHere(a)
@@ -107,6 +107,7 @@ type lint struct {
 	skills   int // how many were looked at and can be used
 	problems []skills.Problem
 	strict   bool // every problem counts, not only that a skill cannot be used
+	home     string
 }
 
 // lintHere looks at what a session in the current directory reads.
@@ -123,7 +124,7 @@ func lintHere(a *app.App) (lint, error) {
 	if err != nil {
 		return lint{}, err
 	}
-	var l lint
+	l := lint{home: places.Home}
 	for _, r := range places.Roots() {
 		if _, err := os.Lstat(r.Path); err == nil {
 			l.add(r.Path)
@@ -139,8 +140,8 @@ func lintHere(a *app.App) (lint, error) {
 }
 
 // lintDirs looks at folders, as they are, that their author names.
-func lintDirs(dirs []string) lint {
-	l := lint{strict: true}
+func lintDirs(dirs []string, home string) lint {
+	l := lint{strict: true, home: home}
 	for _, dir := range dirs {
 		l.add(dir)
 	}
@@ -149,15 +150,19 @@ func lintDirs(dirs []string) lint {
 
 // add reads a folder strictly.
 func (l *lint) add(path string) {
-	found, problems := skills.Strict(path)
+	found, problems := skills.Strict(path, l.home)
 	l.skills += len(found)
 	l.problems = append(l.problems, problems...)
 }
 
 // told reports whether the strict reading has a part of p already, which tells all
-// that is wrong with a file at once.
+// that is wrong with a file at once. It does not know what a session refuses.
 func (l *lint) told(p skills.Problem) bool {
-	return slices.ContainsFunc(l.problems, func(q skills.Problem) bool { return q.Path == p.Path && strings.Contains(p.Text, q.Text) })
+	i := slices.IndexFunc(l.problems, func(q skills.Problem) bool { return q.Path == p.Path && strings.Contains(p.Text, q.Text) })
+	if i >= 0 && l.problems[i].Text == p.Text {
+		l.problems[i].Fatal = p.Fatal
+	}
+	return i >= 0
 }
 
 // report prints a line for each problem, and ends the program with 1 if one counts.
