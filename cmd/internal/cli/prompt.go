@@ -38,8 +38,11 @@ func newPromptRender(g *globals) *cobra.Command {
 				return g.notes(cmd)
 			}
 			return l.preview(g, cmd, func(p harness.Preview) error {
-				if g.json(cmd) {
+				switch {
+				case g.json(cmd) && (part == "assembly" || !cmd.Flags().Changed("part")):
 					return printJSON(cmd.OutOrStdout(), p.Assembly)
+				case g.json(cmd):
+					return printJSON(cmd.OutOrStdout(), promptPart{part, parts[part](p)})
 				}
 				_, err := io.WriteString(cmd.OutOrStdout(), strings.TrimSuffix(parts[part](p), "\n")+"\n")
 				return err
@@ -74,6 +77,12 @@ func newPromptSignature(g *globals) *cobra.Command {
 	})
 	l.flags(c)
 	return c
+}
+
+// A promptPart is what programs are told of a part of a prompt that is a text.
+type promptPart struct {
+	Part string `json:"part"`
+	Text string `json:"text"` // as the model gets it
 }
 
 // parts are the parts of a prompt by their names on the command line.
