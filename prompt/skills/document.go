@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -275,14 +276,11 @@ func valid(name string) bool {
 	return true
 }
 
-// reserved reports whether name is that of a command that sessions have.
-func reserved(name string) bool {
-	switch name {
-	case "compact", "help", "retry", "usage":
-		return true
-	}
-	return false
-}
+// Reserved returns the names that no skill can have, sorted: those of the commands of
+// sessions, and of one to come.
+func Reserved() []string { return []string{"compact", "help", "retry", "usage"} }
+
+func reserved(name string) bool { return slices.Contains(Reserved(), name) }
 
 // like proposes a name that works in place of one that does not.
 func like(name string) string {
