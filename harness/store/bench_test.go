@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -219,6 +220,30 @@ func BenchmarkSummary(b *testing.B) {
 			})
 		}
 	})
+}
+
+// BenchmarkDelete deletes a thread with an attachment, beside 20,000 documents that stay.
+func BenchmarkDelete(b *testing.B) {
+	run := func(b *testing.B, where string) {
+		s := openWith(b, where, store.Options{Files: private(b)})
+		if err := s.AddWorkspace(b.Context(), place.Workspace{ID: "w", Title: "w"}); err != nil {
+			b.Fatal(err)
+		}
+		store.FillWorkspace(b, s, "w", 20000, 1)
+		b.ReportAllocs()
+		for b.Loop() {
+			d, err := s.Keep(b.Context(), "a.txt", "text/plain", []byte("text"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			err = s.Create(b.Context(), "a", thread.Created{}, thread.User{Attached: []thread.Attached{{Key: d.Key}}})
+			if err = errors.Join(err, s.Delete(b.Context(), "a")); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("sqlite", func(b *testing.B) { run(b, file(b)) })
+	b.Run("postgres", func(b *testing.B) { run(b, schema(b, storetest.Postgres(b))) })
 }
 
 // BenchmarkKeep keeps contents of 100 kB, and one of them again.

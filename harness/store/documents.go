@@ -121,6 +121,14 @@ func (t tx) settle(ctx context.Context, key string) (name string, found bool, er
 	return name, found, err
 }
 
+// loosen notes that something is deleted that refers to the contents whose keys a query
+// finds, in an order in which no two changes wait for each other. One that waits for what
+// it was kept for goes on waiting.
+func (t tx) loosen(ctx context.Context, keys string, args ...any) error {
+	return t.exec(ctx, "UPDATE documents SET kept = 1 WHERE key IN"+
+		" (SELECT key FROM documents WHERE kept = 0 AND key IN ("+keys+") ORDER BY key"+t.d.lock("NO KEY UPDATE")+")", args...)
+}
+
 // unkept says why a content could not be written.
 func unkept(dir files.Dir, err error) error {
 	if _, ok := errors.AsType[*fault](err); ok {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -37,6 +38,19 @@ func Schema(t testing.TB) int {
 
 // Grace is how long a content is kept to which nothing refers yet.
 const Grace = grace
+
+// Loose returns how many contents a sweep may look at.
+func Loose(t testing.TB, s *Store) (n int) {
+	t.Helper()
+	err := s.view(t.Context(), func(t tx) error {
+		_, err := t.get(context.Background(), "SELECT count(*) FROM documents WHERE kept > 0", nil, &n)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
 // OpenFormer opens a database as a program did that knew no later schema than the
 // one of that number.
@@ -115,15 +129,16 @@ func Panic(ctx context.Context, s *Store, id string) {
 	})
 }
 
-// FillWorkspace puts documents into a workspace, in one step: each in one of some
-// collections, and every tenth pinned.
-func FillWorkspace(t testing.TB, s *Store, id string, documents, collections int) {
+// FillWorkspace puts documents without files into a workspace, in one step: each in one
+// of some collections, and every tenth pinned. It returns their hashes.
+func FillWorkspace(t testing.TB, s *Store, id string, documents, collections int) (hashes []string) {
 	t.Helper()
 	err := s.change(t.Context(), func(t tx) error {
 		ctx := context.Background()
 		for i := range documents {
 			key := fmt.Sprintf("document:%s-%d", id, i)
-			err := t.exec(ctx, "INSERT INTO documents (key, hash, size, name, type, kept) VALUES ($1, $2, 1, $3, 'text/plain', 0)", key, key, key)
+			hashes = append(hashes, files.Hash([]byte(key)))
+			err := t.exec(ctx, "INSERT INTO documents (key, hash, size, name, type, kept) VALUES ($1, $2, 1, $3, 'text/plain', 0)", key, hashes[i], key)
 			if err != nil {
 				return err
 			}
@@ -138,4 +153,5 @@ func FillWorkspace(t testing.TB, s *Store, id string, documents, collections int
 	if err != nil {
 		t.Fatal(err)
 	}
+	return hashes
 }

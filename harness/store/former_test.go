@@ -82,3 +82,32 @@ func TestFormerDatabase(t *testing.T) {
 		}
 	})
 }
+
+// TestDatabaseOfTheSecondSchema: what its workspaces hold stays, and a content to which
+// nothing refers is found.
+func TestDatabaseOfTheSecondSchema(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		former := store.OpenFormer(t, where, 2)
+		if err := former.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}); err != nil {
+			t.Fatal(err)
+		}
+		store.FillWorkspace(t, former, "w", 5, 2)
+		before, err := former.Items(t.Context(), "w")
+		if err := errors.Join(err, former.Close()); err != nil {
+			t.Fatal(err)
+		}
+		alter(t, where, "INSERT INTO documents (key, hash, size, name, type, kept) VALUES ('document:x', '', 1, 'x', '', 0)")
+		s := openWith(t, where, store.Options{Files: private(t)})
+		after, err := s.Items(t.Context(), "w")
+		if diff := cmp.Diff(before, after); err != nil || diff != "" || len(after) != 5 {
+			t.Errorf("%d items (%v) (-before +after):\n%s", len(after), err, diff)
+		}
+		sum, err := s.Summary(t.Context(), "w", 1)
+		if err != nil || sum.AllCollections != 2 || sum.AllPinned != 1 {
+			t.Errorf("Summary = %+v (%v), want 2 collections and 1 pinned", sum, err)
+		}
+		if n := store.Loose(t, s); n != 1 {
+			t.Errorf("%d contents to look at, want the one that nothing refers to", n)
+		}
+	})
+}

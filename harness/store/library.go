@@ -240,6 +240,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
+		if err := t.loosen(ctx, "SELECT document FROM thread_documents WHERE thread = $1", id); err != nil {
+			return err
+		}
 		return t.exec(ctx, "DELETE FROM threads WHERE id = $1", id) // and what refers to it
 	})
 	if err != nil {

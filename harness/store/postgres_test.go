@@ -281,7 +281,7 @@ func TestDroppingWaitsForKeeping(t *testing.T) {
 	where := schema(t, storetest.Postgres(t))
 	s := openWith(t, where, store.Options{Files: private(t)})
 	d := keep(t, s, "x")
-	execute(t, where, "UPDATE documents SET kept = 0")
+	execute(t, where, "UPDATE documents SET kept = 1")
 	keeper, err := pgx.Connect(t.Context(), where)
 	if err != nil {
 		t.Fatal(err)

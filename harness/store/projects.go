@@ -157,18 +157,13 @@ func (t tx) addDirs(ctx context.Context, p place.Project) error {
 
 // DeleteProject deletes a project.
 func (s *Store) DeleteProject(ctx context.Context, id string) error {
-	return s.drop(ctx, "project", id, "DELETE FROM projects WHERE id = $1 RETURNING id")
-}
-
-// drop deletes a thing by its id, and what refers to it.
-func (s *Store) drop(ctx context.Context, thing, id, statement string) error {
 	if place.CheckID(id) != nil {
-		return place.None(thing, id)
+		return place.None("project", id)
 	}
 	return s.change(ctx, func(t tx) error {
-		there, err := t.get(ctx, statement, []any{id}, new(string))
+		there, err := t.get(ctx, "DELETE FROM projects WHERE id = $1 RETURNING id", []any{id}, new(string))
 		if err == nil && !there {
-			err = place.None(thing, id)
+			err = place.None("project", id)
 		}
 		return err
 	})

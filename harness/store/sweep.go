@@ -6,16 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/store/internal/files"
 )
 
-// unused finds the contents that nothing refers to, and that were not kept a moment
-// ago for something that will.
-const unused = " FROM documents WHERE kept < $1" +
-	" AND NOT EXISTS (SELECT 1 FROM items WHERE items.document = documents.key)" +
-	" AND NOT EXISTS (SELECT 1 FROM thread_documents WHERE thread_documents.document = documents.key)"
+// isUsed says of a content whether something refers to it.
+const isUsed = "EXISTS (SELECT 1 FROM items WHERE items.document = documents.key)" +
+	" OR EXISTS (SELECT 1 FROM thread_documents WHERE thread_documents.document = documents.key)"
+
+// loose finds the contents to which something has referred that was deleted, or for
+// which nothing came that they were kept for, with whether something refers to them.
+const loose = "SELECT key, hash, " + isUsed + " FROM documents WHERE kept > 0 AND kept < $1"
+
+// batch is how many contents are looked at while nobody can keep one.
+const batch = 200
 
 // patience is how long a deletion waits for those who keep something.
 const patience = 5 * time.Second
@@ -31,45 +37,66 @@ func (s *Store) sweep(ctx context.Context) {
 	}
 }
 
+// dropUnused looks at the contents that are loose, and at no others.
 func (s *Store) dropUnused(ctx context.Context, dir files.Dir) error {
 	var before int64
-	there := false
+	var keys []string
 	err := s.view(ctx, func(t tx) error {
 		now, err := s.clock(ctx, t)
 		if err != nil {
 			return err
 		}
 		before = now - grace.Microseconds()
-		there, err = t.get(ctx, "SELECT 1"+unused+" LIMIT 1", []any{before}, new(int))
+		keys, err = t.loose(ctx, dir, before)
 		return err
-	})
-	if err != nil || !there {
-		return err
-	}
-	return s.remove(ctx, dir, func(t tx) ([]string, error) { return t.deleteUnused(ctx, dir, before) })
-}
-
-// deleteUnused deletes the rows of contents that nothing refers to, and returns their
-// hashes. A content of a server that has no file here may have one on another machine,
-// which drops both.
-func (t tx) deleteUnused(ctx context.Context, dir files.Dir, before int64) ([]string, error) {
-	var keys, hashes []string
-	err := t.all(ctx, "SELECT key, hash"+unused, []any{before}, func(row scan) error {
-		var key, hash string
-		if err := row(&key, &hash); err != nil {
-			return err
-		}
-		if t.d.beside() == "" && missing(dir.Path(hash)) {
-			return nil
-		}
-		keys, hashes = append(keys, key), append(hashes, hash)
-		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	for some := range slices.Chunk(keys, batch) {
+		if err := s.remove(ctx, dir, func(t tx) ([]string, error) { return t.deleteUnused(ctx, some, before) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loose returns the keys of contents that are loose. A content of a server that has no
+// file here may have one on another machine, which drops both.
+func (t tx) loose(ctx context.Context, dir files.Dir, before int64) (keys []string, err error) {
+	err = t.all(ctx, loose, []any{before}, func(row scan) error {
+		var key, hash string
+		var used bool
+		if err := row(&key, &hash, &used); err != nil {
+			return err
+		}
+		if used || t.d.beside() != "" || !missing(dir.Path(hash)) {
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// deleteUnused deletes the rows of those contents that nothing refers to, and returns
+// their hashes. The others are loose no more.
+func (t tx) deleteUnused(ctx context.Context, keys []string, before int64) (hashes []string, err error) {
 	for _, key := range keys {
-		if err := t.exec(ctx, "DELETE FROM documents WHERE key = $1", key); err != nil {
+		var hash string
+		var used bool
+		found, err := t.get(ctx, loose+" AND key = $2", []any{before, key}, new(string), &hash, &used)
+		switch {
+		case err != nil:
+			return nil, err
+		case !found: // it was kept again, or is gone
+			continue
+		case used:
+			err = t.exec(ctx, "UPDATE documents SET kept = 0 WHERE key = $1", key)
+		default:
+			err = t.exec(ctx, "DELETE FROM documents WHERE key = $1", key)
+			hashes = append(hashes, hash)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -103,10 +103,78 @@ func TestContentsGoWithWhatRefersToThem(t *testing.T) {
 					t.Errorf("there are still %q", got)
 				}
 				keep(t, s, name)
-				alter(t, where, "UPDATE documents SET kept = 0")
+				alter(t, where, "UPDATE documents SET kept = 1")
 				must(t, s.AddWorkspace(t.Context(), place.Workspace{ID: "last", Title: "x"}), s.DeleteWorkspace(t.Context(), "last"),
 					onlyNone(s.DeleteWorkspace(t.Context(), "w")))
 			})
+		}
+	})
+}
+
+// A sweep looks at what something has referred to that is gone, and at no other content,
+// also if it was cut off before.
+func TestASweepLooksAtWhatWasDropped(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		one, two := keep(t, s, "one").Key, keep(t, s, "two").Key
+		check := func(what string, loose, files int) {
+			t.Helper()
+			if got, has := store.Loose(t, s), len(stored(t, dir)); got != loose || has != files {
+				t.Errorf("%s: %d contents to look at and %d files, want %d and %d", what, got, has, loose, files)
+			}
+		}
+		check("kept for what comes", 2, 2)
+		err := errors.Join(s.Create(t.Context(), "a", thread.Created{}, said(one, two)), s.Create(t.Context(), "b", thread.Created{}),
+			s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}), s.AddItem(t.Context(), "w", one, place.ItemEdit{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("referred to", 0, 2)
+		if err := s.DropItem(t.Context(), "w", one); err != nil {
+			t.Fatal(err)
+		}
+		check("something else refers to it", 0, 2)
+		inTheWay := filepath.Join(dir, "documents", "databases", "x")
+		if err := os.Mkdir(inTheWay, 0o700); err != nil { // nobody can tell which databases there are
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		check("a sweep that was cut off", 2, 2)
+		if err := errors.Join(os.Remove(inTheWay), s.Delete(t.Context(), "b")); err != nil {
+			t.Fatal(err)
+		}
+		check("the next one", 0, 0)
+	})
+}
+
+// Many that are dropped at once are dropped in several steps.
+func TestMuchIsDropped(t *testing.T) {
+	both(t, func(t *testing.T, where string) {
+		const many = 500
+		dir := private(t)
+		s := openWith(t, where, store.Options{Files: dir})
+		d := keep(t, s, "x")
+		err := errors.Join(s.AddWorkspace(t.Context(), place.Workspace{ID: "w", Title: "w"}), s.AddItem(t.Context(), "w", d.Key, place.ItemEdit{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes := store.FillWorkspace(t, s, "w", many, 1)
+		for _, hash := range hashes {
+			path := files.Dir(filepath.Join(dir, "documents")).Path(hash)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write("x")(t, path)
+		}
+		if err := s.DeleteWorkspace(t.Context(), "w"); err != nil {
+			t.Fatal(err)
+		}
+		r, err := store.Look(t.Context(), where, store.Options{Files: dir})
+		if left := stored(t, dir); err != nil || r.Documents != 0 || len(left) != 0 {
+			t.Errorf("Look = %+v (%v), and %d files are left; want none", r, err, len(left))
 		}
 	})
 }
@@ -139,7 +207,7 @@ func TestANewContentIsNotSwept(t *testing.T) {
 		if _, over := got[files.Hash([]byte("over"))]; len(got) != 2 || over {
 			t.Errorf("there are %q, want all but the one that is over", got)
 		}
-		alter(t, where, "UPDATE documents SET kept = 0")
+		alter(t, where, "UPDATE documents SET kept = 1")
 		keep(t, s, "new") // again
 		sweep()
 		if got := stored(t, dir); len(got) != 1 || got[files.Hash([]byte("new"))] != "new" {
@@ -151,7 +219,7 @@ func TestANewContentIsNotSwept(t *testing.T) {
 // sweep has s drop what nothing refers to, however new it is.
 func sweep(t *testing.T, s *store.Store, where string) {
 	t.Helper()
-	alter(t, where, "UPDATE documents SET kept = 0")
+	alter(t, where, "UPDATE documents SET kept = 1")
 	if err := errors.Join(s.Create(t.Context(), "a", thread.Created{}), s.Delete(t.Context(), "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +374,7 @@ func TestKeepingBesideForgetting(t *testing.T) {
 			})
 		}
 		for range rounds {
-			alter(t, where, "UPDATE documents SET kept = 0")
+			alter(t, where, "UPDATE documents SET kept = 1")
 		}
 		wg.Wait()
 		r, err := store.Look(t.Context(), where, store.Options{Files: dir})

@@ -52,9 +52,11 @@ func TestMigrationsAreNeverEdited(t *testing.T) {
 		"migrations/postgres/0001_threads.sql":   "a15799df83e5bf94f58d6b59ee54ce1537a6f2ca185aa06f973b30e535c74cd0",
 		"migrations/postgres/0002_places.sql":    "d60b5c3187f803a10534591e0a257765a616d9a8e1e71b9d1753d107fefaa188",
 		"migrations/postgres/0003_summaries.sql": "54bd1c3c250d9eabde84bc0abbd0d72d5781ca6d723823120e175cd195144f33",
+		"migrations/postgres/0004_loose.sql":     "a39fab77c6609c573f7c5b3778e57fe18939224ea8ca970cfb21830d3f0be118",
 		"migrations/sqlite/0001_threads.sql":     "524680b98d9fd5872febf80bd0b92fb7072c7565d4f69c91cd0f66adc50deeca",
 		"migrations/sqlite/0002_places.sql":      "da8cf82b0fbf4958956c28155b7da46e1c9dfbe58e6d5dddab91594e180d1c3d",
 		"migrations/sqlite/0003_summaries.sql":   "04f73f2ccd4c8561da235b1a3d5833ffb9c3b72ee09c75c0ff99b1f252a25ece",
+		"migrations/sqlite/0004_loose.sql":       "a39fab77c6609c573f7c5b3778e57fe18939224ea8ca970cfb21830d3f0be118",
 	}
 	found := 0
 	err := fs.WalkDir(store.Migrations, ".", func(name string, d fs.DirEntry, err error) error {

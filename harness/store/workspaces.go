@@ -86,7 +86,23 @@ func (s *Store) EditWorkspace(ctx context.Context, id string, e place.WorkspaceE
 
 // DeleteWorkspace deletes a workspace with its items.
 func (s *Store) DeleteWorkspace(ctx context.Context, id string) error {
-	if err := s.drop(ctx, "workspace", id, "DELETE FROM workspaces WHERE id = $1 RETURNING id"); err != nil {
+	if place.CheckID(id) != nil {
+		return place.None("workspace", id)
+	}
+	err := s.change(ctx, func(t tx) error {
+		there, err := t.get(ctx, "SELECT 1 FROM workspaces WHERE id = $1"+t.d.lock("UPDATE"), []any{id}, new(int))
+		if err == nil && !there {
+			err = place.None("workspace", id)
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.loosen(ctx, "SELECT document FROM items WHERE workspace = $1", id); err != nil {
+			return err
+		}
+		return t.exec(ctx, "DELETE FROM workspaces WHERE id = $1", id) // and its items
+	})
+	if err != nil {
 		return err
 	}
 	s.sweep(ctx)
@@ -260,7 +276,10 @@ func (s *Store) DropItem(ctx context.Context, id, key string) error {
 		if err == nil && !there {
 			err = place.NoDocument(key)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.loosen(ctx, "$1", plain(key))
 	})
 	if err != nil {
 		return err
