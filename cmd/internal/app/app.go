@@ -50,8 +50,8 @@ type App struct {
 	prompts *prompt.Registry
 	trace   *trace.File // nil when there is none
 	runner  *local.Runner
-	threads *threads
-	places  *threads // the same store, unless sessions leave nothing behind
+	threads *lazy
+	places  *lazy // the same database, unless sessions leave nothing behind
 	skills  skills.Library
 	engine  *harness.Engine
 	finder  finder
@@ -98,10 +98,10 @@ func Open(o Options) (*App, error) {
 		Drop:  c.SecretEnv(),
 		Login: local.NewLoginPath(o.Environ),
 	})
-	a.threads = &threads{open: a.openDatabase}
+	a.threads = &lazy{open: a.openDatabase}
 	a.places = a.threads
 	if o.Keep == Apart {
-		a.threads = &threads{open: openNothing}
+		a.threads = &lazy{open: openNothing}
 	}
 	waiting := 0
 	if c.Run.NoQueue {

@@ -3,15 +3,25 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/prompt/skills"
 )
+
+// A database is an open store of threads and places.
+type database interface {
+	harness.Threads
+	place.Places
+	io.Closer
+}
 
 // Keep says which threads an [App] works on.
 type Keep int

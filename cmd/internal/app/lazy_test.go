@@ -27,24 +27,24 @@ func (k *kept) Close() error { k.closed++; return nil }
 
 func TestThreads(t *testing.T) {
 	storetest.TestThreads(t, func(*testing.T) harness.Threads {
-		return &threads{open: func(context.Context) (database, error) { return newKept(), nil }}
+		return &lazy{open: func(context.Context) (database, error) { return newKept(), nil }}
 	})
 }
 
 func TestPlaces(t *testing.T) {
 	storetest.TestPlaces(t, func(_ *testing.T, now func() time.Time) place.Places {
-		return &threads{open: func(context.Context) (database, error) {
+		return &lazy{open: func(context.Context) (database, error) {
 			return passing{memory.New(now), memory.NewPlaces(now)}, nil
 		}}
 	})
 }
 
-// TestThreadsOpenOnce: those who come at the same time share one opening, and
+// TestLazyOpenOnce: those who come at the same time share one opening, and
 // nothing is opened before.
-func TestThreadsOpenOnce(t *testing.T) {
+func TestLazyOpenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened, store := 0, newKept()
-		s := &threads{open: func(context.Context) (database, error) {
+		s := &lazy{open: func(context.Context) (database, error) {
 			opened++
 			time.Sleep(time.Second)
 			return store, nil
@@ -67,12 +67,12 @@ func TestThreadsOpenOnce(t *testing.T) {
 	})
 }
 
-// TestThreadsOpenAgain: a failure reaches all who waited, and the next use tries
+// TestLazyOpenAgain: a failure reaches all who waited, and the next use tries
 // again.
-func TestThreadsOpenAgain(t *testing.T) {
+func TestLazyOpenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken, opened := errors.New("the disk is gone"), 0
-		s := &threads{open: func(context.Context) (database, error) {
+		s := &lazy{open: func(context.Context) (database, error) {
 			time.Sleep(time.Second)
 			if opened++; opened == 1 {
 				return nil, broken
@@ -94,11 +94,11 @@ func TestThreadsOpenAgain(t *testing.T) {
 	})
 }
 
-// TestThreadsOpenerLeaves: whoever opens the store may lose patience; the others
+// TestLazyOpenerLeaves: whoever opens the store may lose patience; the others
 // get it all the same.
-func TestThreadsOpenerLeaves(t *testing.T) {
+func TestLazyOpenerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &threads{open: func(ctx context.Context) (database, error) {
+		s := &lazy{open: func(ctx context.Context) (database, error) {
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -124,11 +124,11 @@ func TestThreadsOpenerLeaves(t *testing.T) {
 	})
 }
 
-// TestThreadsCloseWhileOpening: what was opened too late does not stay open.
-func TestThreadsCloseWhileOpening(t *testing.T) {
+// TestLazyCloseWhileOpening: what was opened too late does not stay open.
+func TestLazyCloseWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newKept()
-		s := &threads{open: func(context.Context) (database, error) {
+		s := &lazy{open: func(context.Context) (database, error) {
 			time.Sleep(time.Second)
 			return store, nil
 		}}
@@ -146,11 +146,11 @@ func TestThreadsCloseWhileOpening(t *testing.T) {
 	})
 }
 
-// TestThreadsOpenPanics: an opening that panics is one that failed.
-func TestThreadsOpenPanics(t *testing.T) {
+// TestLazyOpenPanics: an opening that panics is one that failed.
+func TestLazyOpenPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := 0
-		s := &threads{open: func(context.Context) (database, error) {
+		s := &lazy{open: func(context.Context) (database, error) {
 			time.Sleep(time.Second)
 			if opened++; opened == 1 {
 				panic("a mistake")
