@@ -37,7 +37,7 @@ import (
 type Options struct {
 	Sources config.Sources
 	Environ []string // of the process, for the commands of the model
-	Keep    Keep     // which threads there are
+	Keep    Keep     // which threads and places there are
 	Log     zerolog.Logger
 	Warn    func(config.Warning) // hears what has no effect in a configuration file
 }

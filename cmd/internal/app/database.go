@@ -23,13 +23,16 @@ type database interface {
 	io.Closer
 }
 
-// Keep says which threads an [App] works on.
+// Keep says which threads and places an [App] works on.
 type Keep int
 
 const (
 	Stored Keep = iota // those of the database, which is made where there is none
 	Found              // those of a database that is there; where there is none nothing is made
-	Apart              // none that are stored: a session leaves nothing behind
+
+	// Apart has no threads that are stored: a session leaves nothing behind. A database
+	// that is there is opened all the same for its projects and workspaces.
+	Apart
 )
 
 // openDatabase opens what the configuration names at this moment, so that a
