@@ -53,11 +53,11 @@ func (h *hub) listen() {
 			} else if e.Has(fsnotify.Create | fsnotify.Write | fsnotify.Remove | fsnotify.Rename) {
 				h.pass(e.Name)
 			}
-		case _, ok := <-failures:
+		case err, ok := <-failures:
 			if !ok {
 				failures = nil
 			} else {
-				h.passAll() // such as events that were lost
+				h.fail(err)
 			}
 		}
 	}
@@ -78,11 +78,16 @@ func (h *hub) pass(path string) {
 	}
 }
 
-func (h *hub) passAll() {
+// fail has all watches look at what they wait for, since events may have been lost. If
+// nothing else has happened they need not be told.
+func (h *hub) fail(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, watches := range h.dirs {
 		for w := range watches {
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				w.fail(err)
+			}
 			w.touch()
 		}
 	}

@@ -21,18 +21,23 @@ const (
 // changes between a Find and the Watch after it is not told, so watch first.
 //
 // stop is never nil and may be called again, but not by changed. With an error, such
-// as for want of system resources, nothing is watched; its text says what to do.
-func (l *Library) Watch(p Places, changed func()) (stop func(), err error) {
-	w := &watch{places: p, dirty: make(chan struct{}, 1), done: make(chan struct{})}
+// as for want of system resources, nothing is watched; its text says what to do. One
+// that comes later goes to failed, where that is not nil, from the goroutine of changed:
+// some changes may not be told from then on.
+func (l *Library) Watch(p Places, changed func(), failed func(error)) (stop func(), err error) {
+	w := &watch{places: p, dirty: make(chan struct{}, 1), failure: make(chan error, 1), done: make(chan struct{})}
 	if w.hub, err = l.join(); err == nil {
 		if err = w.arm(); err != nil {
 			l.leave(w)
 		}
 	}
 	if err != nil {
-		return func() {}, fmt.Errorf("watching skills: %w%s; until then they are read when a message is sent", err, remedy(err))
+		return func() {}, unwatched(err)
 	}
-	w.wg.Go(func() { w.run(changed) })
+	if failed == nil {
+		failed = func(error) {}
+	}
+	w.wg.Go(func() { w.run(changed, failed) })
 	return sync.OnceFunc(func() {
 		close(w.done)
 		w.wg.Wait()
@@ -67,6 +72,11 @@ func (l *Library) leave(w *watch) {
 	}
 }
 
+// unwatched is err with what to do.
+func unwatched(err error) error {
+	return fmt.Errorf("watching skills: %w%s; until then they are read when a message is sent", err, remedy(err))
+}
+
 // remedy says what to do where the system has no more to watch with.
 func remedy(err error) string {
 	switch {
@@ -85,6 +95,8 @@ type watch struct {
 	dirty  chan struct{}  // holds one when something has changed
 	done   chan struct{}  // closed to end run
 	wg     sync.WaitGroup // of run
+
+	failure chan error // holds what went wrong meanwhile, and was not told yet
 }
 
 // touch notes that something has changed.
@@ -95,8 +107,16 @@ func (w *watch) touch() {
 	}
 }
 
+// fail notes that something went wrong, unless something did before.
+func (w *watch) fail(err error) {
+	select {
+	case w.failure <- err:
+	default:
+	}
+}
+
 // run tells changed of changes until done is closed.
-func (w *watch) run(changed func()) {
+func (w *watch) run(changed func(), failed func(error)) {
 	for {
 		select {
 		case <-w.done:
@@ -106,15 +126,21 @@ func (w *watch) run(changed func()) {
 		if !w.settle() {
 			return
 		}
-		// What cannot be watched any more is noticed when a message is sent.
 		// The watches come first, so that changed sees what came before them.
-		_ = w.arm()
+		if err := w.arm(); err != nil {
+			w.fail(err)
+		}
 		select {
 		case <-w.done:
 			return
 		default:
-			changed()
 		}
+		select {
+		case err := <-w.failure:
+			failed(unwatched(err))
+		default:
+		}
+		changed()
 	}
 }
 

@@ -20,7 +20,7 @@ func TestWatchWithoutResources(t *testing.T) {
 	p := skills.Places{Folder: dir}
 
 	release := exhaust(t)
-	stop, err := lib.Watch(p, func() { t.Error("changed was called") })
+	stop, err := lib.Watch(p, func() { t.Error("changed was called") }, nil)
 	release()
 	if !errors.Is(err, syscall.EMFILE) || !strings.Contains(err.Error(), "raise fs.inotify.max_user_instances") {
 		t.Errorf("Watch without descriptors = %v, want EMFILE and what to raise", err)
@@ -51,7 +51,7 @@ func TestWatchLeavesNothingOpen(t *testing.T) {
 	watches := func() (stops []func()) {
 		t.Helper()
 		for range 3 {
-			stop, err := lib.Watch(p, func() {})
+			stop, err := lib.Watch(p, func() {}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package skills_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/lorimer-dev/lorimer/prompt/skills"
 )
@@ -36,7 +39,7 @@ func watch(t *testing.T, lib *skills.Library, p skills.Places) *watched {
 			}
 		}
 		w.told <- names
-	})
+	}, func(err error) { t.Errorf("it failed: %v", err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +159,7 @@ func TestWatchGathers(t *testing.T) {
 		if found, _ := lib.Find(p); len(found) == 42 {
 			done <- struct{}{}
 		}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +190,7 @@ func TestWatchSeveral(t *testing.T) {
 	first := watch(t, lib, skills.Places{Workspace: one, Home: home})
 	second := watch(t, lib, skills.Places{Workspace: two, Home: home})
 	var late atomic.Bool
-	stop, err := lib.Watch(skills.Places{Workspace: one, Home: home}, func() { late.Store(true) })
+	stop, err := lib.Watch(skills.Places{Workspace: one, Home: home}, func() { late.Store(true) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +228,7 @@ func TestWatchStops(t *testing.T) {
 				close(entered)
 				<-leave
 			}
-		})
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,4 +271,46 @@ func TestWatchUnreadable(t *testing.T) {
 	w := watch(t, new(skills.Library), skills.Places{Folder: dir})
 	write(t, filepath.Join(dir, "a", "SKILL.md"), skillText("a", "two"))
 	w.until("a skill beside a locked one was written", "For a of two.")
+}
+
+// What goes wrong later is told, and what is there is looked at all the same.
+func TestWatchFails(t *testing.T) {
+	lost := errors.New("the system went on strike")
+	tests := []struct {
+		name  string
+		spoil func(*skills.Library)
+		want  error // nil is none
+	}{
+		{"an error of the system", func(l *skills.Library) { l.Fail(lost) }, lost},
+		{"events that were lost", func(l *skills.Library) { l.Fail(fsnotify.ErrEventOverflow) }, nil},
+		{"no folder can be watched any more", (*skills.Library).Break, fsnotify.ErrClosed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			lib := new(skills.Library)
+			changed, failed := make(chan struct{}, 1000), make(chan error, 1000)
+			stop, err := lib.Watch(skills.Places{Folder: t.TempDir()}, func() { changed <- struct{}{} }, func(err error) { failed <- err })
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.spoil(lib)
+			select {
+			case <-changed:
+			case <-time.After(deadline):
+				t.Error("nothing was looked at")
+			}
+			stop()
+			close(failed)
+			var got []error
+			for err := range failed {
+				got = append(got, err)
+			}
+			switch {
+			case tt.want == nil && len(got) > 0, tt.want != nil && (len(got) != 1 || !errors.Is(got[0], tt.want)):
+				t.Errorf("failed was told of %v, want %v", got, tt.want)
+			case tt.want != nil && !strings.HasPrefix(got[0].Error(), "watching skills: "):
+				t.Errorf("error = %v, want one that says what went wrong", got[0])
+			}
+		})
+	}
 }

@@ -56,8 +56,9 @@ type App struct {
 	engine  *harness.Engine
 	finder  finder
 
-	found    sync.Once // the model has been told of on standard error
-	problems once      // with skills
+	found    sync.Once            // the model has been told of on standard error
+	problems once[skills.Problem] // with skills
+	failures once[string]         // to watch their folders
 
 	mu      sync.Mutex // guards the field below
 	scripts map[string]*script.Script

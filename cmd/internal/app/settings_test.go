@@ -388,3 +388,16 @@ func TestOpenWithNamesThatAreTaken(t *testing.T) {
 		}
 	}
 }
+
+// Why folders of skills are not watched is told once, however many sessions there are.
+func TestUnwatchedSkills(t *testing.T) {
+	m := newMachine(t, Apart, "")
+	for _, text := range []string{"no room", "no room", "too many files", "no room"} {
+		m.unwatched(errors.New(text))
+	}
+	for text, want := range map[string]int{"folders of skills are not watched": 2, "no room": 1, "too many files": 1} {
+		if got := strings.Count(m.log.String(), text); got != want {
+			t.Errorf("%q stands %d times in the log, want %d:\n%s", text, got, want, m.log.String())
+		}
+	}
+}

@@ -112,29 +112,37 @@ func (s *settings) Watch(p harness.Place, changed func()) (stop func()) {
 	if err != nil {
 		return func() {} // the session cannot be opened, or says so at its next send
 	}
-	stop, err = s.a.skills.Watch(skillPlaces(c, p), changed)
+	stop, err = s.a.skills.Watch(skillPlaces(c, p), changed, s.a.unwatched)
 	if err != nil {
-		s.a.o.Log.Warn().Err(err).Msg("folders of skills are not watched")
+		s.a.unwatched(err)
 	}
 	return stop
 }
 
-// A once remembers problems that were told. The zero value is ready.
-type once struct {
-	mu   sync.Mutex // guards the field below
-	told map[skills.Problem]bool
+// unwatched tells the operator why folders of skills are not watched, each error once:
+// every session has its own watch.
+func (a *App) unwatched(err error) {
+	if a.failures.first(err.Error()) {
+		a.o.Log.Warn().Err(err).Msg("folders of skills are not watched")
+	}
 }
 
-// first reports whether p comes for the first time.
-func (o *once) first(p skills.Problem) bool {
+// A once remembers what was told. The zero value is ready.
+type once[T comparable] struct {
+	mu   sync.Mutex // guards the field below
+	told map[T]bool
+}
+
+// first reports whether what comes for the first time.
+func (o *once[T]) first(what T) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.told[p] {
+	if o.told[what] {
 		return false
 	}
 	if o.told == nil {
-		o.told = make(map[skills.Problem]bool)
+		o.told = make(map[T]bool)
 	}
-	o.told[p] = true
+	o.told[what] = true
 	return true
 }
