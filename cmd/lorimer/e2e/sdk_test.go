@@ -18,13 +18,13 @@ func TestRow238WireOfTheSDK(t *testing.T) {
 	}
 	want := strings.TrimSpace(`
 {"step":"initialize","protocolVersion":1,"agent":"lorimer"}
-{"step":"new","modes":["ask","accept-edits","auto","read-only"],"options":["mode","model","thinking","tools"]}
+{"step":"new","modes":["ask","accept-edits","auto","read-only"],"options":["mode","model","thinking","tools","citations","voice"]}
 {"step":"read","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","session_info_update","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed"]}
 {"step":"write","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","in_progress","completed","pending","in_progress","completed"]}
 {"step":"reject","stopReason":"end_turn","kinds":["agent_message_chunk","agent_thought_chunk","tool_call","tool_call_update","usage_update"],"calls":["pending","failed"]}
 {"step":"cancel at a question","stopReason":"cancelled"}
 {"step":"cancel a command","stopReason":"cancelled"}
-{"step":"set_config_option","mode":"auto","options":4}
+{"step":"set_config_option","mode":"auto","options":6}
 {"step":"after","stopReason":"end_turn","kinds":["agent_message_chunk","usage_update"],"calls":[]}
 {"step":"unknown method","code":-32601}
 {"step":"unknown session","code":-32002}
