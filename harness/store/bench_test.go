@@ -181,12 +181,12 @@ func BenchmarkProjectOf(b *testing.B) {
 	each(b, func(b *testing.B, s *store.Store) {
 		for i := range 500 {
 			name := fmt.Sprint("project-", i)
-			err := s.AddProject(b.Context(), place.Project{ID: name, Name: name, Dirs: []string{"/home/user/work/" + name, "/srv/" + name}})
+			err := s.AddProject(b.Context(), place.Project{ID: name, Name: name, Dirs: []string{"/home/user/src/" + name, "/srv/" + name}})
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		for name, dir := range map[string]string{"one": "/home/user/work/project-77/a/b/c", "none": "/home/user/elsewhere"} {
+		for name, dir := range map[string]string{"one": "/home/user/src/project-77/a/b/c", "none": "/home/user/elsewhere"} {
 			b.Run(name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

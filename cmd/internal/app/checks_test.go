@@ -13,8 +13,8 @@ import (
 // session (R-CMD-10).
 func TestChecks(t *testing.T) {
 	home := t.TempDir()
-	m := &machine{t: t, home: home, dir: filepath.Join(home, "work")}
-	m.write("work/.keep", "")
+	m := &machine{t: t, home: home, dir: filepath.Join(home, "src")}
+	m.write("src/.keep", "")
 	t.Chdir(m.dir)
 	look := func() (map[string]string, bool) {
 		reports, healthy := doctor.Run(t.Context(), Checks(config.Sources{Home: home}, nil))
@@ -38,9 +38,9 @@ func TestChecks(t *testing.T) {
 	}{
 		{"nothing", nil, "instructions", "ok there is no AGENTS.md for this directory", true},
 		{"nothing of skills", nil, "skills", "ok 2 skills, 2 of them switched on", true},
-		{"instructions", map[string]string{"work/AGENTS.md": "Use tabs.", "AGENTS.md": "Be kind."}, "instructions", "ok the model is told of ../AGENTS.md, AGENTS.md", true},
-		{"a missing import", map[string]string{"work/AGENTS.md": "@none.md"}, "instructions", "note ~/work/AGENTS.md:1: @none.md", true},
-		{"switched off", map[string]string{"work/AGENTS.md": "@none.md", ".config/lorimer/config.toml": sound + "[instructions]\nagents_md = false\n"}, "instructions", "ok switched off by instructions.agents_md", true},
+		{"instructions", map[string]string{"src/AGENTS.md": "Use tabs.", "AGENTS.md": "Be kind."}, "instructions", "ok the model is told of ../AGENTS.md, AGENTS.md", true},
+		{"a missing import", map[string]string{"src/AGENTS.md": "@none.md"}, "instructions", "note ~/src/AGENTS.md:1: @none.md", true},
+		{"switched off", map[string]string{"src/AGENTS.md": "@none.md", ".config/lorimer/config.toml": sound + "[instructions]\nagents_md = false\n"}, "instructions", "ok switched off by instructions.agents_md", true},
 		{"a broken skill", map[string]string{".config/lorimer/skills/Bad Name/SKILL.md": "---\nname: Bad Name\n---\n"}, "skills", "note ~/.config/lorimer/skills/Bad Name/SKILL.md: ", true},
 		{"skills that are switched off", map[string]string{".config/lorimer/config.toml": sound + "[skills]\ndisabled = [\"search\"]\n"}, "skills", "ok 2 skills, 1 of them switched on", true},
 		{"models", map[string]string{".config/lorimer/models.toml": "[models.offline]\nwindwo = 1\nchat_mode_addendum = \"{{model}}\"\n"}, "configuration", "ok ~/.config/lorimer/models.toml says something of 1 model\nnote ~/.config/lorimer/models.toml:2: unknown key", true},
@@ -54,7 +54,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, name := range []string{"AGENTS.md", "work/AGENTS.md", ".config/lorimer/models.toml"} {
+			for _, name := range []string{"AGENTS.md", "src/AGENTS.md", ".config/lorimer/models.toml"} {
 				m.write(name, "")
 			}
 			m.write(".config/lorimer/config.toml", sound)
