@@ -69,9 +69,17 @@ func named(blocks []event.Block, all []prompt.Skill) []prompt.Skill {
 			texts = append(texts, b.Text)
 		}
 	}
+	tokens := prompt.Tokens(strings.Join(texts, "\n"))
+	if len(tokens) == 0 {
+		return nil
+	}
+	byName := make(map[string]prompt.Skill, len(all)) // a pasted log may have thousands of tokens
+	for _, s := range slices.Backward(all) {          // the first of a name counts
+		byName[s.Name] = s
+	}
 	var out []prompt.Skill
-	for _, name := range prompt.Tokens(strings.Join(texts, "\n")) {
-		if s, ok := skillOf(all, name); ok {
+	for _, name := range tokens {
+		if s, ok := byName[name]; ok {
 			out = append(out, s)
 		}
 	}
