@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,36 @@ import (
 // places runs f over the projects and workspaces that keep says.
 func (g *globals) places(cmd *cobra.Command, keep app.Keep, f func(context.Context, *app.App, place.Places) error) error {
 	return g.with(cmd.Context(), keep, func(ctx context.Context, a *app.App) error { return f(ctx, a, a.Places()) })
+}
+
+// A listing is how projects or workspaces are listed.
+type listing[T any] struct {
+	read  func(context.Context, place.Places) ([]T, error)
+	data  func([]T) any                              // for --json
+	table func(io.Writer, []T, *time.Location) error // for people
+	none  string                                     // what to tell where there are none
+}
+
+// run prints the list.
+func (l listing[T]) run(g *globals, cmd *cobra.Command) error {
+	return g.places(cmd, app.Found, func(ctx context.Context, a *app.App, p place.Places) error {
+		all, err := l.read(ctx, p)
+		if err != nil {
+			return err
+		}
+		if g.json(cmd) {
+			return printJSON(cmd.OutOrStdout(), l.data(all))
+		}
+		if len(all) == 0 {
+			fmt.Fprintf(g.process.Stderr, "lorimer: %s\n", l.none)
+			return nil
+		}
+		zone, err := zone(a)
+		if err != nil {
+			return err
+		}
+		return l.table(cmd.OutOrStdout(), all, zone)
+	})
 }
 
 // missing tells of a project or workspace that is not there where to look.

@@ -33,24 +33,12 @@ func newProjectList(g *globals) *cobra.Command {
 		Short: "List the projects, by name",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.places(cmd, app.Found, func(ctx context.Context, a *app.App, p place.Places) error {
-				all, err := p.Projects(ctx)
-				if err != nil {
-					return err
-				}
-				if g.json(cmd) {
-					return printJSON(cmd.OutOrStdout(), projectSummaries(all))
-				}
-				if len(all) == 0 {
-					fmt.Fprintln(g.process.Stderr, "lorimer: there are no projects; \"lorimer project add NAME\" makes one of this directory")
-					return nil
-				}
-				zone, err := zone(a)
-				if err != nil {
-					return err
-				}
-				return printProjects(cmd.OutOrStdout(), all, zone)
-			})
+			return listing[place.Project]{
+				read:  func(ctx context.Context, p place.Places) ([]place.Project, error) { return p.Projects(ctx) },
+				data:  func(all []place.Project) any { return projectSummaries(all) },
+				table: printProjects,
+				none:  "there are no projects; \"lorimer project add NAME\" makes one of this directory",
+			}.run(g, cmd)
 		},
 	})
 }

@@ -64,24 +64,12 @@ func newWorkspaceList(g *globals) *cobra.Command {
 			if limit < 0 {
 				return usagef("--limit %d is less than none; 0 lists all", limit)
 			}
-			return g.places(cmd, app.Found, func(ctx context.Context, a *app.App, p place.Places) error {
-				all, err := p.Workspaces(ctx, limit)
-				if err != nil {
-					return err
-				}
-				if g.json(cmd) {
-					return printJSON(cmd.OutOrStdout(), workspaceSummaries(all))
-				}
-				if len(all) == 0 {
-					fmt.Fprintln(g.process.Stderr, "lorimer: there are no workspaces; \"lorimer workspace create TITLE\" makes one")
-					return nil
-				}
-				zone, err := zone(a)
-				if err != nil {
-					return err
-				}
-				return printWorkspaces(cmd.OutOrStdout(), all, zone)
-			})
+			return listing[place.Workspace]{
+				read:  func(ctx context.Context, p place.Places) ([]place.Workspace, error) { return p.Workspaces(ctx, limit) },
+				data:  func(all []place.Workspace) any { return workspaceSummaries(all) },
+				table: printWorkspaces,
+				none:  "there are no workspaces; \"lorimer workspace create TITLE\" makes one",
+			}.run(g, cmd)
 		},
 	})
 	c.Flags().IntVar(&limit, "limit", limit, "at most `N`, 0 is all")
