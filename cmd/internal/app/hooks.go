@@ -66,8 +66,7 @@ func (h hook) drop(a *prompt.Assembly) error {
 func (h hook) replace(a *prompt.Assembly) error {
 	i, err := h.find(a)
 	if i >= 0 && present(a.Sections[i]) {
-		e := &a.Sections[i]
-		h.put(e)
+		h.put(&a.Sections[i])
 	}
 	return err
 }
