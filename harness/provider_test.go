@@ -22,11 +22,11 @@ func providers(s *modeltest.Server) map[string]func(model.Descriptor) model.Stre
 	return map[string]func(model.Descriptor) model.Streamer{
 		"openai": func(d model.Descriptor) model.Streamer {
 			d.Kind, d.BaseURL = "openai", s.OpenAI()
-			return normalise.Wrap(openai.New(d, openai.Options{Key: "k"}), d)
+			return normalise.Wrap(openai.New(d, openai.Options{Key: "k"}), d, normalise.Options{})
 		},
 		"anthropic": func(d model.Descriptor) model.Streamer {
 			d.Kind, d.BaseURL = "anthropic", s.Anthropic()
-			return normalise.Wrap(anthropic.New(d, anthropic.Options{Key: "k"}), d)
+			return normalise.Wrap(anthropic.New(d, anthropic.Options{Key: "k"}), d, normalise.Options{})
 		},
 	}
 }

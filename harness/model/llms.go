@@ -138,6 +138,8 @@ func response(r *Reply) *llms.ContentResponse {
 		switch p := p.(type) {
 		case llms.TextContent:
 			text.WriteString(p.Text)
+		case SignedText:
+			text.WriteString(p.Text)
 		case Reasoning:
 			think.WriteString(p.Text)
 		case llms.ToolCall:

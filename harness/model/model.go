@@ -57,6 +57,8 @@ func (r *Request) LastText() string {
 		switch p := p.(type) {
 		case llms.TextContent:
 			parts = append(parts, p.Text)
+		case SignedText:
+			parts = append(parts, p.Text)
 		case llms.ToolCallResponse:
 			parts = append(parts, p.Content)
 		case ToolResult:
@@ -77,13 +79,17 @@ type Tool struct {
 // option "thinking".
 type Effort string
 
-// The efforts; the empty one leaves it to the provider.
+// The efforts in their order; the empty one leaves it to the provider. Few models
+// know those beside off, low, medium and high.
 const (
 	EffortDefault Effort = ""
 	EffortOff     Effort = "off"
+	EffortMinimal Effort = "minimal"
 	EffortLow     Effort = "low"
 	EffortMedium  Effort = "medium"
 	EffortHigh    Effort = "high"
+	EffortXHigh   Effort = "xhigh"
+	EffortMax     Effort = "max"
 )
 
 // An Event is something that happens while an answer streams.
@@ -126,7 +132,7 @@ func (Retrying) isEvent()  {}
 // A Reply is a whole answer.
 type Reply struct {
 	// Parts are the answer in order, ready to be the ai message of the next
-	// request: llms.TextContent, [Reasoning], llms.ToolCall.
+	// request: llms.TextContent, [SignedText], [Reasoning], llms.ToolCall, [Extra].
 	Parts     []llms.ContentPart
 	Stop      Stop
 	RawStop   string // the provider's own word
@@ -192,7 +198,26 @@ type Extra struct {
 	Content  json.RawMessage
 }
 
+// SignedText is text of an answer with the provider's opaque data, such as the
+// phase of a message or the thought signature of Gemini, which goes back with it
+// to the same model. To every other it is its text.
+type SignedText struct {
+	llms.TextContent
+	Provider string // provider and model that made it
+	Content  json.RawMessage
+}
+
+// An Author begins what one model wrote of an ai message. It is for wrappers that
+// have to know whose words they carry (R-TASK-40); normalise takes it out, and no
+// provider sees it. As an llms part it is an empty text.
+type Author struct {
+	llms.TextContent
+	Ref string // PROVIDER/MODEL
+}
+
 var (
+	_ llms.ContentPart = Author{}
+	_ llms.ContentPart = SignedText{}
 	_ llms.ContentPart = Reasoning{}
 	_ llms.ContentPart = ToolResult{}
 	_ llms.ContentPart = Extra{}
@@ -200,16 +225,21 @@ var (
 
 // A Descriptor says which model a harness talks to and what that model can do.
 type Descriptor struct {
-	Kind      string // protocol: openai, anthropic, script, offline
+	Kind      string // protocol: openai-chat, openai-responses, anthropic, gemini, ollama, langchain/NAME, script, offline
 	Provider  string // name of the provider in the configuration
 	ID        string // the model's id at the provider
 	Name      string // for people; "" is the ID
 	BaseURL   string
 	KeyDigest string // of the API key, hashed; "" without a key
 	Window    int    // context window in tokens; 0 is unknown
+	Assumed   bool   // the window is a guess, since nobody knows the model
+	Output    int    // the most tokens of one answer; 0 is unknown
 	Images    bool   // takes pictures
 	NoTools   bool   // cannot call tools
 	Thinks    bool   // has an effort to set
+	// Efforts are the efforts that it knows beside off, weakest first; nil is
+	// low, medium and high for a model that thinks.
+	Efforts []Effort
 }
 
 // Ref returns the name under which a user chooses the model: PROVIDER/MODEL.

@@ -266,7 +266,7 @@ func (a *App) wrapped(d model.Descriptor, open func(context.Context) (model.Stre
 		if err != nil {
 			return nil, err
 		}
-		return normalise.Wrap(trace.Wrap(s, a.trace), d), nil
+		return normalise.Wrap(trace.Wrap(s, a.trace), d, normalise.Options{}), nil
 	}}
 }
 

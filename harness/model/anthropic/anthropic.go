@@ -16,7 +16,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // defaultBaseURL is where a descriptor without a base URL points.
@@ -38,14 +38,14 @@ type Options struct {
 type Client struct {
 	model  model.Descriptor
 	family family
-	post   sse.Post // without a body
+	post   stream.Post // without a body
 }
 
 var _ model.Streamer = (*Client)(nil)
 
 // New returns a client for the model d. It connects to nothing.
 func New(d model.Descriptor, o Options) *Client {
-	c := &Client{model: d, family: familyOf(d.ID), post: sse.Post{
+	c := &Client{model: d, family: familyOf(d.ID), post: stream.Post{
 		Provider: cmp.Or(d.Provider, "anthropic"),
 		URL:      endpoint(d.BaseURL),
 		Header:   http.Header{"Anthropic-Version": {version}},
@@ -86,7 +86,7 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 	p := c.post
 	p.Body = c.body(req)
 	a := &answer{ref: c.model.Ref(), sink: sink}
-	h, err := p.Do(ctx, func(data []byte) (sse.Progress, error) { return a.event(&p, data) })
+	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
 	reply := a.reply(cmp.Or(h.Get("Request-Id"), h.Get("X-Request-Id")), err == nil)
 	if e, ok := err.(*model.Error); ok && err != a.own {
 		e.Partial = a.told

@@ -11,7 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // An event of the stream, as far as it matters.
@@ -87,13 +87,13 @@ type answer struct {
 func (a *answer) tell(e model.Event) error {
 	a.told = true
 	if a.own = a.sink(e); a.own != nil {
-		return sse.Abort(a.own)
+		return stream.Abort(a.own)
 	}
 	return nil
 }
 
 // event takes the next event of the stream.
-func (a *answer) event(p *sse.Post, data []byte) (sse.Progress, error) {
+func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 	e := &a.last
 	*e = event{}
 	if err := json.Unmarshal(data, e); err != nil {
@@ -103,29 +103,29 @@ func (a *answer) event(p *sse.Post, data []byte) (sse.Progress, error) {
 	case "error":
 		return 0, p.Fault(http.StatusOK, nil, data)
 	case "ping":
-		return sse.Alive, nil
+		return stream.Alive, nil
 	case "message_start":
 		a.model = e.Message.Model
 		a.count(e.Message.Usage)
 	case "content_block_start":
-		return sse.More, a.open(e)
+		return stream.More, a.open(e)
 	case "content_block_delta":
-		return sse.More, a.grow(e)
+		return stream.More, a.grow(e)
 	case "content_block_stop":
 		if b := a.pieces[e.Index]; b != nil {
 			b.closed = true
-			return sse.More, a.complete(b)
+			return stream.More, a.complete(b)
 		}
 	case "message_delta":
 		a.stop = cmp.Or(e.Delta.StopReason, a.stop)
 		a.count(e.Usage)
 	case "message_stop":
-		return sse.Done, nil
+		return stream.Done, nil
 	}
 	if a.stop != "" {
-		return sse.Ending, nil
+		return stream.Ending, nil
 	}
-	return sse.More, nil
+	return stream.More, nil
 }
 
 func (a *answer) open(e *event) error {

@@ -153,7 +153,7 @@ type session struct {
 func (s session) turn(id string, replies ...modeltest.Reply) (usage model.Usage) {
 	s.t.Helper()
 	d := model.Descriptor{Kind: "anthropic", Provider: "test", ID: id, BaseURL: s.s.URL}
-	c := normalise.Wrap(anthropic.New(d, anthropic.Options{}), d)
+	c := normalise.Wrap(anthropic.New(d, anthropic.Options{}), d, normalise.Options{})
 	s.s.Add(replies...)
 	for range replies {
 		_, reply, err := modeltest.Collect(s.t.Context(), c, s.req)

@@ -11,7 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // A Streamer gives replies in order, in this process. The zero value has none
@@ -64,7 +64,7 @@ func (s *Streamer) Stream(ctx context.Context, req *model.Request, sink func(mod
 }
 
 func fault(status int, h http.Header, code, message string) *model.Error {
-	p := sse.Post{Provider: "modeltest"}
+	p := stream.Post{Provider: "modeltest"}
 	e := map[string]any{"message": message, "type": code}
 	return p.Fault(status, h, []byte(JSON(map[string]any{"error": e})))
 }

@@ -107,6 +107,8 @@ func parts(r *model.Reply) told {
 		switch p := p.(type) {
 		case llms.TextContent:
 			out.Text += p.Text
+		case model.SignedText:
+			out.Text += p.Text
 		case model.Reasoning:
 			out.Think += p.Text
 		case llms.ToolCall:

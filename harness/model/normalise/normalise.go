@@ -17,11 +17,21 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
+// Options say what is free in a history.
+type Options struct {
+	// Text has the answers of another vendor told as text, as they are to a model
+	// without tools (R-TASK-40).
+	Text bool
+	// Executed is the template of a call that is told as text, with {{tool}} and
+	// {{summary}}; "" is the usual one.
+	Executed string
+}
+
 // Wrap returns a streamer that asks s, a client of the model d, with requests
 // that d takes. Names that had to be changed are changed back in the answer.
-func Wrap(s model.Streamer, d model.Descriptor) model.Streamer {
+func Wrap(s model.Streamer, d model.Descriptor, o Options) model.Streamer {
 	return model.Func(func(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-		fit := Request(req, d)
+		fit := Request(req, d, o)
 		back := renamed(req.Tools)
 		if len(back) == 0 {
 			return s.Stream(ctx, fit, sink)
@@ -39,7 +49,7 @@ func Wrap(s model.Streamer, d model.Descriptor) model.Streamer {
 
 // Request returns req as the model d takes it. It shares with req what it does
 // not change.
-func Request(req *model.Request, d model.Descriptor) *model.Request {
+func Request(req *model.Request, d model.Descriptor, o Options) *model.Request {
 	out := *req
 	out.Tools = wireTools(req.Tools, d)
 	out.Callable = wireNames(req.Callable)

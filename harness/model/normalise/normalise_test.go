@@ -141,7 +141,7 @@ func TestMessages(t *testing.T) {
 			req := modeltest.Ask("")
 			req.Messages = tt.in
 			before := fmt.Sprintf("%#v", tt.in)
-			got := normalise.Request(req, tt.d).Messages
+			got := normalise.Request(req, tt.d, normalise.Options{}).Messages
 			if diff := cmp.Diff(short(tt.want), short(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -186,7 +186,7 @@ func short(msgs []llms.MessageContent) []llms.MessageContent {
 func TestWithoutToolsCallsAreTold(t *testing.T) {
 	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai("I look.", call("a", "ls", `{"p":1}`)), tool(result("a", "ls", "x")), human("so")}}
 	want := []llms.MessageContent{human("hi"), ai("I look."), human("Earlier in this conversation the tool \"ls\" ran with {\"p\":1} and gave:\nx"), human("so")}
-	if diff := cmp.Diff(want, normalise.Request(req, plain).Messages); diff != "" {
+	if diff := cmp.Diff(want, normalise.Request(req, plain, normalise.Options{}).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -197,7 +197,7 @@ func TestImagesOfResultsThatAreToldStay(t *testing.T) { // R-HARN-32
 	shown.Images = []llms.BinaryContent{png}
 	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(shown), human("so")}}
 	want := []llms.MessageContent{human("hi"), human("Earlier in this conversation the tool \"read\" ran with {} and gave:\na picture"), human(png), human("so")}
-	if diff := cmp.Diff(want, normalise.Request(req, sees).Messages); diff != "" {
+	if diff := cmp.Diff(want, normalise.Request(req, sees, normalise.Options{}).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -205,7 +205,7 @@ func TestImagesOfResultsThatAreToldStay(t *testing.T) { // R-HARN-32
 func TestMistralWantsNineLetters(t *testing.T) {
 	req := modeltest.Ask("")
 	req.Messages = []llms.MessageContent{human("hi"), ai(call("call_1", "ls", "{}"), call("abcDEF123", "ls", "{}"))}
-	got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "mistral", ID: "m"}).Messages[1].Parts
+	got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "mistral", ID: "m"}, normalise.Options{}).Messages[1].Parts
 	if a, b := got[0].(llms.ToolCall).ID, got[1].(llms.ToolCall).ID; len(a) != 9 || strings.Contains(a, "_") || b != "abcDEF123" {
 		t.Errorf("ids = %q, %q", a, b)
 	}
@@ -215,11 +215,11 @@ func TestMistralWantsNineLetters(t *testing.T) {
 func TestNamesComeBack(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	s := modeltest.NewStreamer()
-	wrapped := normalise.Wrap(s, plain)
+	wrapped := normalise.Wrap(s, plain, normalise.Options{})
 	req := modeltest.Ask("go")
 	req.Tools = append(req.Tools, model.Tool{Name: "a.b"}, model.Tool{Name: long}, model.Tool{Name: long + "y"})
 	req.Callable = []string{"read", "a.b"}
-	wire := normalise.Request(req, plain)
+	wire := normalise.Request(req, plain, normalise.Options{})
 	var replies modeltest.Reply
 	for _, w := range wire.Tools[2:] {
 		replies.Tools = append(replies.Tools, modeltest.Tool{Name: w.Name, Args: "{}"})
@@ -252,7 +252,7 @@ func TestNamesComeBack(t *testing.T) {
 
 func TestStreamerContract(t *testing.T) {
 	modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
-		return normalise.Wrap(modeltest.NewStreamer(replies...), plain)
+		return normalise.Wrap(modeltest.NewStreamer(replies...), plain, normalise.Options{})
 	})
 }
 
@@ -272,11 +272,11 @@ func TestGeminiSchema(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			req := &model.Request{Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(tt.in)}}}
-			got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "gemini", ID: "g"})
+			got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "gemini", ID: "g"}, normalise.Options{})
 			if diff := cmp.Diff(tt.want, string(got.Tools[0].Schema)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if same := normalise.Request(req, claude); string(same.Tools[0].Schema) != tt.in {
+			if same := normalise.Request(req, claude, normalise.Options{}); string(same.Tools[0].Schema) != tt.in {
 				t.Errorf("schema for Anthropic = %s, want it unchanged", same.Tools[0].Schema)
 			}
 		})
@@ -304,7 +304,7 @@ func FuzzHistory(f *testing.F) {
 			}
 			req := modeltest.Ask("")
 			req.Messages = append(msgs, human("go"))
-			if _, err := normalise.Wrap(c, d).Stream(t.Context(), req, func(model.Event) error { return nil }); err != nil {
+			if _, err := normalise.Wrap(c, d, normalise.Options{}).Stream(t.Context(), req, func(model.Event) error { return nil }); err != nil {
 				t.Errorf("%s: %v for %q %q", d.Kind, err, steps, ids)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // A chunk is one event of the stream, as far as it matters.
@@ -118,19 +118,19 @@ func newAnswer(ref string, p *Profile, sink func(model.Event) error) *answer {
 func (a *answer) tell(e model.Event) error {
 	a.told = true
 	if a.own = a.sink(e); a.own != nil {
-		return sse.Abort(a.own)
+		return stream.Abort(a.own)
 	}
 	return nil
 }
 
 // chunk takes the next event of the stream.
-func (a *answer) chunk(p *sse.Post, data []byte) (sse.Progress, error) {
+func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 	data = bytes.TrimSpace(data)
 	switch {
 	case len(data) == 0:
-		return sse.Alive, nil
+		return stream.Alive, nil
 	case string(data) == "[DONE]":
-		return sse.Done, nil
+		return stream.Done, nil
 	}
 	c := &a.last
 	clear(c.Choices[:cap(c.Choices)]) // json decodes on top of what was there
@@ -155,9 +155,9 @@ func (a *answer) chunk(p *sse.Post, data []byte) (sse.Progress, error) {
 		a.stop = cmp.Or(c.Choices[i].FinishReason, a.stop)
 	}
 	if a.stop != "" {
-		return sse.Ending, nil
+		return stream.Ending, nil
 	}
-	return sse.More, nil
+	return stream.More, nil
 }
 
 func present(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
@@ -205,7 +205,7 @@ func (a *answer) thoughts(d *delta) error {
 
 // finish tells what is left to tell, or why a stream that came to its end is no
 // answer.
-func (a *answer) finish(p *sse.Post) error {
+func (a *answer) finish(p *stream.Post) error {
 	switch a.stop {
 	case "error", "network_error", "insufficient_system_resource":
 		return &model.Error{Kind: model.Overloaded, Provider: p.Provider, Code: a.stop,

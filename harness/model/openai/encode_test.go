@@ -167,7 +167,7 @@ func TestReasoningGoesBack(t *testing.T) {
 			s := modeltest.New(t, step, step, modeltest.Reply{Text: []string{"done"}})
 			provider, _, _ := strings.Cut(id, "-")
 			d := model.Descriptor{Kind: "openai", Provider: provider, ID: id, BaseURL: s.OpenAI()}
-			c := normalise.Wrap(openai.New(d, openai.Options{}), d)
+			c := normalise.Wrap(openai.New(d, openai.Options{}), d, normalise.Options{})
 			req := modeltest.Ask("go")
 			req.Messages = append(req.Messages, // made by another model
 				llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
@@ -198,7 +198,7 @@ func TestReasoningGoesBack(t *testing.T) {
 func TestPrefixOfASession(t *testing.T) {
 	s := modeltest.New(t)
 	d := model.Descriptor{Kind: "openai", Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI(), Images: true}
-	c := normalise.Wrap(openai.New(d, openai.Options{}), d)
+	c := normalise.Wrap(openai.New(d, openai.Options{}), d, normalise.Options{})
 	req := modeltest.Ask("turn 0 " + strings.Repeat("long ", 2000))
 	cached := 0
 	for turn := range 20 {

@@ -17,7 +17,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // defaultBaseURL is where a descriptor without a base URL points.
@@ -37,14 +37,14 @@ type Options struct {
 type Client struct {
 	model   model.Descriptor
 	profile Profile
-	post    sse.Post // without a body
+	post    stream.Post // without a body
 }
 
 var _ model.Streamer = (*Client)(nil)
 
 // New returns a client for the model d. It connects to nothing.
 func New(d model.Descriptor, o Options) *Client {
-	c := &Client{model: d, post: sse.Post{
+	c := &Client{model: d, post: stream.Post{
 		Provider: cmp.Or(d.Provider, "openai"),
 		URL:      endpoint(d.BaseURL),
 		Header:   http.Header{},
@@ -86,7 +86,7 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 	p := c.post
 	p.Body = c.body(req)
 	a := newAnswer(c.model.Ref(), &c.profile, sink)
-	h, err := p.Do(ctx, func(data []byte) (sse.Progress, error) { return a.chunk(&p, data) })
+	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.chunk(&p, data) })
 	if err == nil {
 		err = a.finish(&p)
 	}

@@ -184,6 +184,10 @@ func empty(reply *model.Reply) bool {
 			if strings.TrimSpace(p.Text) != "" {
 				return false
 			}
+		case model.SignedText:
+			if strings.TrimSpace(p.Text) != "" {
+				return false
+			}
 		default:
 			return false
 		}

@@ -103,6 +103,8 @@ func partOf(p llms.ContentPart) part {
 	switch p := p.(type) {
 	case llms.TextContent:
 		return part{Type: "text", Text: p.Text}
+	case model.SignedText:
+		return part{Type: "text", Text: p.Text, Provider: p.Provider}
 	case model.Reasoning:
 		return part{Type: "reasoning", Text: p.Text, Provider: p.Provider}
 	case llms.ToolCall:

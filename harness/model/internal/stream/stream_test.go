@@ -1,4 +1,4 @@
-package sse_test
+package stream_test
 
 import (
 	"context"
@@ -15,26 +15,26 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/internal/sse"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 const key = "sk-very-secret-0123456789"
 
 // do posts to url and takes every event as a part of the answer until "end".
-func do(ctx context.Context, p sse.Post) (events []string, err error) {
-	_, err = p.Do(ctx, func(data []byte) (sse.Progress, error) {
+func do(ctx context.Context, p stream.Post) (events []string, err error) {
+	_, err = p.Do(ctx, func(data []byte) (stream.Progress, error) {
 		events = append(events, string(data))
 		switch string(data) {
 		case "ping":
-			return sse.Alive, nil
+			return stream.Alive, nil
 		case "whole":
-			return sse.Ending, nil
+			return stream.Ending, nil
 		case "end":
-			return sse.Done, nil
+			return stream.Done, nil
 		case "bad":
 			return 0, errors.New("cannot be read")
 		}
-		return sse.More, nil
+		return stream.More, nil
 	})
 	return events, err
 }
@@ -104,7 +104,7 @@ func TestFaults(t *testing.T) {
 			if k, v, ok := strings.Cut(tt.header, ": "); ok {
 				h.Set(k, v)
 			}
-			p := sse.Post{Provider: "p", Secrets: []string{key}}
+			p := stream.Post{Provider: "p", Secrets: []string{key}}
 			got := p.Fault(tt.status, h, []byte(tt.body))
 			if got.Kind != tt.want.Kind || got.Code != tt.want.Code || got.Message != tt.want.Message ||
 				got.RetryAfter != tt.want.RetryAfter || got.Final != tt.want.Final || got.RequestID != tt.want.RequestID {
@@ -115,7 +115,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestSecretsAreKeptOutOfErrors(t *testing.T) { // R-ACP-51
-	for name, p := range map[string]sse.Post{
+	for name, p := range map[string]stream.Post{
 		"key":                  {Secrets: []string{"opaque-0123"}},
 		"header with a scheme": {Secrets: []string{"Token opaque-0123"}},
 		"password of the URL":  {URL: "https://ada:opaque-0123@host/v1"},
@@ -137,7 +137,7 @@ func TestRetryAfterDate(t *testing.T) {
 			"a clock that is behind":    {"Retry-After": in(90*time.Second - time.Hour), "Date": in(-time.Hour)},
 			"a clock that is ahead":     {"Retry-After": in(90*time.Second + time.Hour), "Date": in(time.Hour)},
 		} {
-			p := sse.Post{}
+			p := stream.Post{}
 			if got := p.Fault(429, h, nil).RetryAfter; got != 90*time.Second {
 				t.Errorf("%s: RetryAfter = %v, want 90s", name, got)
 			}
@@ -150,7 +150,7 @@ func TestRetryAfterWithoutEnd(t *testing.T) {
 	for _, h := range []http.Header{
 		{"Retry-After": {"99999999999999999999"}}, {"Retry-After": {"9223372036.854775807"}}, {"Retry-After-Ms": {"1e300"}},
 	} {
-		p := sse.Post{}
+		p := stream.Post{}
 		if got := p.Fault(429, h, nil).RetryAfter; got < 100*365*24*time.Hour {
 			t.Errorf("%v: RetryAfter = %v, want more than a hundred years", h, got)
 		}
@@ -183,7 +183,7 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := httptest.NewServer(tt.handler)
 			defer s.Close()
-			_, err := do(t.Context(), sse.Post{URL: s.URL, Secrets: []string{key}})
+			_, err := do(t.Context(), stream.Post{URL: s.URL, Secrets: []string{key}})
 			if e := fault(t, err); e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
 				t.Errorf("error = %v (%s), want %s with %q", err, e.Kind, tt.kind, tt.text)
 			}
@@ -198,12 +198,12 @@ func TestNoServer(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	_, err = do(t.Context(), sse.Post{URL: "http://name:" + key + "@" + addr + "/v1", Secrets: []string{key}})
+	_, err = do(t.Context(), stream.Post{URL: "http://name:" + key + "@" + addr + "/v1", Secrets: []string{key}})
 	e := fault(t, err)
 	if e.Kind != model.Connection || !e.Temporary() || !strings.Contains(e.Message, addr) || strings.Contains(fmt.Sprintf("%v %+v", err, e.Err), key) {
 		t.Errorf("error = %v, want a connection error that names %s and no key", err, addr)
 	}
-	_, err = do(t.Context(), sse.Post{URL: "foo://x"})
+	_, err = do(t.Context(), stream.Post{URL: "foo://x"})
 	if e := fault(t, err); e.Temporary() {
 		t.Errorf("error = %v is temporary", err)
 	}
@@ -220,7 +220,7 @@ func TestOneConnectionForManyRequests(t *testing.T) {
 	}))
 	defer s.Close()
 	for range 5 {
-		if _, err := do(t.Context(), sse.Post{URL: s.URL, Client: s.Client()}); err != nil {
+		if _, err := do(t.Context(), stream.Post{URL: s.URL, Client: s.Client()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,7 +300,7 @@ func TestSilence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				_, err := do(t.Context(), sse.Post{URL: "http://bubble", Client: &http.Client{Transport: tt.feed}})
+				_, err := do(t.Context(), stream.Post{URL: "http://bubble", Client: &http.Client{Transport: tt.feed}})
 				kind := model.Kind("")
 				if err != nil {
 					kind = fault(t, err).Kind
@@ -323,7 +323,7 @@ func TestCancelClosesTheStream(t *testing.T) {
 			close(gone)
 		})
 		time.AfterFunc(time.Second, cancel)
-		_, err := do(ctx, sse.Post{URL: "http://bubble", Client: &http.Client{Transport: f}})
+		_, err := do(ctx, stream.Post{URL: "http://bubble", Client: &http.Client{Transport: f}})
 		if e := fault(t, err); e.Kind != model.Canceled || !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want a cancelled request", err)
 		}

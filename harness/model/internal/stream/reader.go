@@ -1,4 +1,4 @@
-package sse
+package stream
 
 import (
 	"bufio"
@@ -10,13 +10,14 @@ import (
 // errTooLong says that an answer is beyond every limit.
 var errTooLong = errors.New("the answer is too large to be true")
 
-// A reader cuts a stream into events. Only their data matters: both protocols
-// repeat the name of an event inside it.
+// A reader cuts a stream into events. Only their data matters: the protocols that
+// name events repeat the name inside it.
 type reader struct {
 	r     *bufio.Reader
 	line  []byte // of a line longer than the buffer
 	data  []byte
 	total int
+	lines bool // each line that is not blank is an event
 
 	maxEvent, maxAnswer int
 }
@@ -32,6 +33,9 @@ func newReader(r io.Reader) *reader {
 // data before the end of a stream counts as an event, since some servers leave
 // out the last empty line.
 func (r *reader) next() ([]byte, error) {
+	if r.lines {
+		return r.nextLine()
+	}
 	r.data = r.data[:0]
 	found := false
 	for {
@@ -48,6 +52,19 @@ func (r *reader) next() ([]byte, error) {
 		switch {
 		case found && (err == io.EOF || err == nil && len(line) == 0):
 			return r.data, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// nextLine is next where each line is an event.
+func (r *reader) nextLine() ([]byte, error) {
+	for {
+		line, err := r.readLine()
+		switch {
+		case len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF):
+			return line, nil
 		case err != nil:
 			return nil, err
 		}

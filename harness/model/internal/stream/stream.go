@@ -1,11 +1,11 @@
-// Package sse posts a request to a model and reads the server-sent events of the
-// answer.
+// Package stream posts a request to a model and reads the answer event by event:
+// server-sent events, or lines of JSON.
 //
 // It owns everything that the protocols share: cancellation, silence, size
 // limits, redirects, secrets and the sorting of failures into [model.Error]. A
 // protocol hands over bytes and gets the data of one event after the other, on
 // its own goroutine.
-package sse
+package stream
 
 import (
 	"bytes"
@@ -44,6 +44,7 @@ type Post struct {
 	Body     []byte       // JSON
 	Client   *http.Client // nil is http.DefaultClient
 	Secrets  []string     // kept out of every error
+	Lines    bool         // the answer is lines of JSON, each an event, not server-sent events
 
 	// First is how long the server may take to the first byte, and from one
 	// event to the next when it only keeps the connection alive; default 300s.
@@ -101,12 +102,19 @@ func (p *Post) send(ctx context.Context) (*http.Response, error) {
 		req.Header[k] = v
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept", p.accept())
 	req.Header.Set("Accept-Encoding", "identity") // a compressor may hold events back
 	c := *cmp.Or(p.Client, http.DefaultClient)
 	// A redirect would carry the key to another host, and a POST would become a GET.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c.Do(req)
+}
+
+func (p *Post) accept() string {
+	if p.Lines {
+		return "application/x-ndjson"
+	}
+	return "text/event-stream"
 }
 
 // refused is the error of an answer that is no stream, or nil.
@@ -142,6 +150,7 @@ func (p *Post) refused(ctx context.Context, res *http.Response) error {
 
 func (p *Post) read(ctx context.Context, w *watch, body io.Reader, event func([]byte) (Progress, error)) error {
 	r := newReader(&watched{r: body, w: w})
+	r.lines = p.Lines
 	whole := false
 	for {
 		data, err := r.next()

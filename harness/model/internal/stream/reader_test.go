@@ -1,4 +1,4 @@
-package sse
+package stream
 
 import (
 	"bytes"
@@ -47,6 +47,30 @@ func TestReader(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readAll(strings.NewReader(tt.in))
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Errorf("(-want +got):\n%s%v", diff, err)
+			}
+		})
+	}
+}
+
+func TestReaderOfLines(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"two", "{\"a\":1}\n{\"b\":2}\n", []string{`{"a":1}`, `{"b":2}`}},
+		{"line ends of Windows and blank lines", "a\r\n\r\n \nb\n", []string{"a", "b"}},
+		{"without a last line end", "a\nb", []string{"a", "b"}},
+		{"a field of events is none of lines", "data: a\n", []string{"data: a"}},
+		{"longer than the buffer", long + "\nb\n", []string{long, "b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newReader(strings.NewReader(tt.in))
+			r.lines = true
+			got, err := drain(r)
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 				t.Errorf("(-want +got):\n%s%v", diff, err)
 			}
