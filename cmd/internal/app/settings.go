@@ -195,7 +195,7 @@ func (a *App) known(choice config.Choice, ref string) model.Descriptor {
 		return model.Descriptor{Kind: "script", ID: ref, Name: "Script", Window: 128_000, Images: true, Thinks: true}
 	}
 	e := choice.Endpoint
-	d := catalog.Describe(e.Name, choice.ID)
+	d := catalog.Describe(e.Name, choice.ID, e.Local)
 	d.Kind, d.Provider, d.ID, d.BaseURL = e.Kind, e.Name, choice.ID, e.BaseURL
 	if m, ok := a.finder.model(d.Ref()); ok {
 		d.Window = cmp.Or(m.Window, d.Window)

@@ -1,23 +1,17 @@
-// Package catalog knows what well-known models can do.
+// Package catalog knows what well-known models can do and what they cost.
 //
-// It goes by the beginning of a model's id, so that dated and renamed versions
-// of a family are known as soon as they appear. What it does not know it
-// guesses with care: 128k tokens for a hosted model, 8k for a local one.
+// A model is known exactly, from a snapshot that is part of the program, or as
+// one of a family whose ids begin alike, so that versions that came later are
+// known roughly as soon as they appear. A family says nothing of prices: what a
+// model costs is never guessed. Of a model that is not known at all the window is
+// assumed with care: 128k tokens for a hosted model, 8k for one on this machine.
+//
+// Nothing is read before the first question.
 package catalog
 
 import (
-	"cmp"
-	_ "embed"
-	"encoding/json"
-	"fmt"
-	"strings"
-	"sync"
-
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
-
-//go:embed families.json
-var data []byte
 
 // windows of models that are not known, in tokens.
 const (
@@ -25,50 +19,55 @@ const (
 	localWindow  = 8_192
 )
 
-// A family is a group of models whose ids begin alike.
-type family struct {
-	Prefix  string `json:"prefix"`
-	Window  int    `json:"window"`
-	Images  bool   `json:"images"`
-	NoTools bool   `json:"no_tools"`
-	Thinks  bool   `json:"thinks"`
+// A Model is what is known of a model of a provider.
+type Model struct {
+	Provider string
+	ID       string         // as the provider wants it
+	Name     string         // for people
+	Window   int            // in tokens
+	Output   int            // the most tokens of one answer; 0 is unknown
+	Images   bool           // takes pictures
+	NoTools  bool           // cannot call tools
+	Thinks   bool           // has an effort to set
+	Efforts  []model.Effort // those beside off, weakest first; nil is low, medium and high
+	Price    *Price         // nil is unknown
+	Aliases  []string       // other ids of the same model
 }
 
-// families reads the data once; it is part of the program, so that a mistake in
-// it is one of ours.
-var families = sync.OnceValue(func() []family {
-	var all []family
-	if err := json.Unmarshal(data, &all); err != nil {
-		panic(fmt.Sprintf("reading the model catalog: %v", err))
-	}
-	return all
-})
+// A Price is in micro-dollars for a million tokens: 3 USD are 3_000_000. One of
+// zeros is that of a model that is free (R-BILL-05).
+type Price struct {
+	Input      int64 // of what is not cached
+	Output     int64
+	CacheRead  int64
+	CacheWrite int64
+}
 
-// Describe returns what is known of the model id of a provider: window, images,
-// tools and thinking are set beside the two names.
-func Describe(provider, id string) model.Descriptor {
+// Find returns the model that provider calls id: by its id, by an alias, or by a
+// dated or latest version of either. Case does not count.
+func Find(provider, id string) (Model, bool) {
+	return Model{}, false
+}
+
+// Models returns the models of a provider by their ids.
+func Models(provider string) []Model { return nil }
+
+// Providers returns the providers of which models are known, by their names.
+func Providers() []string { return nil }
+
+// Describe returns what is known of the model id of a provider; local says that
+// the provider is a server on this machine. It decides on the window itself,
+// usually on less than the model could have.
+func Describe(provider, id string, local bool) model.Descriptor {
 	d := model.Descriptor{Provider: provider, ID: id}
 	if f, ok := lookup(id); ok {
 		d.Window, d.Images, d.NoTools, d.Thinks = f.Window, f.Images, f.NoTools, f.Thinks
 	}
-	switch provider {
-	case "ollama", "lmstudio", "llamacpp", "vllm":
-		// A local server decides on the window itself, usually on less.
-		d.Window = localWindow
+	if local {
+		d.Window, d.Assumed = localWindow, true
 	}
-	d.Window = cmp.Or(d.Window, hostedWindow)
+	if d.Window == 0 {
+		d.Window, d.Assumed = hostedWindow, true
+	}
 	return d
-}
-
-// lookup finds the family with the longest prefix. A maker's name before a
-// slash, as resellers write it, does not count, nor does case.
-func lookup(id string) (best family, ok bool) {
-	id = strings.ToLower(id)
-	id = id[strings.LastIndexByte(id, '/')+1:]
-	for _, f := range families() {
-		if strings.HasPrefix(id, f.Prefix) && len(f.Prefix) > len(best.Prefix) {
-			best, ok = f, true
-		}
-	}
-	return best, ok
 }

@@ -24,14 +24,14 @@ func TestDescribe(t *testing.T) {
 		{"openai", "gpt-5.4-nano", model.Descriptor{Window: 400000, Images: true, Thinks: true}},
 		{"deepseek", "deepseek-v4-pro", model.Descriptor{Window: 1000000, Thinks: true}},
 		{"groq", "moonshotai/kimi-k2-instruct-0905", model.Descriptor{Window: 131072}},
-		{"ollama", "gemma3:4b", model.Descriptor{Window: 8192, Images: true, NoTools: true}},
-		{"ollama", "something-new", model.Descriptor{Window: 8192}},
-		{"acme", "something-new", model.Descriptor{Window: 128000}},
+		{"ollama", "gemma3:4b", model.Descriptor{Assumed: true, Window: 8192, Images: true, NoTools: true}},
+		{"ollama", "something-new", model.Descriptor{Assumed: true, Window: 8192}},
+		{"acme", "something-new", model.Descriptor{Assumed: true, Window: 128000}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.id, func(t *testing.T) {
 			tt.want.Provider, tt.want.ID = tt.provider, tt.id
-			if diff := cmp.Diff(tt.want, catalog.Describe(tt.provider, tt.id)); diff != "" {
+			if diff := cmp.Diff(tt.want, catalog.Describe(tt.provider, tt.id, tt.provider == "ollama")); diff != "" {
 				t.Errorf("Describe (-want +got):\n%s", diff)
 			}
 		})
@@ -57,7 +57,7 @@ func TestData(t *testing.T) {
 			t.Errorf("%q: prefix given twice, or a window of %d", f.Prefix, f.Window)
 		}
 		seen[f.Prefix] = true
-		if got := catalog.Describe("acme", f.Prefix).Window; got != f.Window {
+		if got := catalog.Describe("acme", f.Prefix, false).Window; got != f.Window {
 			t.Errorf("%q has a window of %d, want %d", f.Prefix, got, f.Window)
 		}
 	}
