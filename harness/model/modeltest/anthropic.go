@@ -32,7 +32,8 @@ func (anthropic) fault(status int, code, message string) any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_test"}
 }
 
-func (anthropic) parse(h http.Header, body []byte) (*request, error) {
+func (anthropic) parse(r *http.Request, body []byte) (*request, error) {
+	h := r.Header
 	switch {
 	case h.Get("Anthropic-Version") == "":
 		return nil, errors.New("anthropic-version: header is required")
@@ -319,7 +320,8 @@ type anthropicWriter struct {
 	thought string
 }
 
-func (anthropic) stream(e *events, req *request, u model.Usage) writer {
+func (anthropic) stream(e *events, req *request, _ *Reply, u model.Usage) writer {
+	e.open()
 	w := &anthropicWriter{e: e, model: req.model, index: -1}
 	msg := map[string]any{"id": "msg_test", "type": "message", "role": "assistant", "model": req.model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil}
@@ -373,7 +375,13 @@ func (w *anthropicWriter) text(s string) {
 	w.delta(map[string]any{"type": "text_delta", "text": s})
 }
 
-func (w *anthropicWriter) tool(_ int, t Tool) {
+func (w *anthropicWriter) tools(ts []Tool) {
+	for _, t := range ts {
+		w.tool(t)
+	}
+}
+
+func (w *anthropicWriter) tool(t Tool) {
 	w.begin("tool_use", map[string]any{"id": t.ID, "name": t.Name, "input": map[string]any{}})
 	for _, part := range append([]string{""}, halves(t.Args)...) {
 		w.delta(map[string]any{"type": "input_json_delta", "partial_json": part})

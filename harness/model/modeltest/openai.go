@@ -26,7 +26,8 @@ func (openAI) fault(status int, code, message string) any {
 	return map[string]any{"error": e}
 }
 
-func (openAI) parse(h http.Header, body []byte) (*request, error) {
+func (openAI) parse(r *http.Request, body []byte) (*request, error) {
+	h := r.Header
 	if a := h.Get("Authorization"); h["Authorization"] != nil && strings.TrimSpace(strings.TrimPrefix(a, "Bearer")) == "" {
 		return nil, errors.New("the Authorization header is empty")
 	}
@@ -236,7 +237,8 @@ type openAIWriter struct {
 	model string
 }
 
-func (openAI) stream(e *events, req *request, _ model.Usage) writer {
+func (openAI) stream(e *events, req *request, _ *Reply, _ model.Usage) writer {
+	e.open()
 	w := &openAIWriter{e, req.model}
 	w.chunk(map[string]any{"role": "assistant", "content": ""}, nil)
 	return w
@@ -249,6 +251,12 @@ func (w *openAIWriter) chunk(delta, finish any) {
 
 func (w *openAIWriter) think(s string) { w.chunk(map[string]any{"reasoning_content": s}, nil) }
 func (w *openAIWriter) text(s string)  { w.chunk(map[string]any{"content": s}, nil) }
+
+func (w *openAIWriter) tools(ts []Tool) {
+	for i, t := range ts {
+		w.tool(i, t)
+	}
+}
 
 func (w *openAIWriter) tool(i int, t Tool) {
 	call := func(v map[string]any) { w.chunk(map[string]any{"tool_calls": []any{v}}, nil) }

@@ -83,11 +83,13 @@ func (s *Server) count(req *request) model.Usage {
 		se.reuse = append(se.reuse, compare(req.session, se.last, req.segments))
 	}
 	u := model.Usage{Input: total(req.segments) / bytesPerToken, Known: true}
-	if req.implicit {
+	switch {
+	case req.uncached:
+	case req.implicit:
 		if se.last != nil {
 			u.CacheRead = compare("", se.last, req.segments).Common / bytesPerToken / cacheStep * cacheStep
 		}
-	} else {
+	default:
 		u.CacheRead, u.CacheWrite = se.marks(req.segments)
 	}
 	if u.CacheRead < minCached {

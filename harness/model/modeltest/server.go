@@ -91,6 +91,12 @@ func (s *Server) OpenAI() string { return s.URL + "/v1" }
 // Anthropic is the base URL of messages.
 func (s *Server) Anthropic() string { return s.URL }
 
+// Gemini is the base URL of streamGenerateContent.
+func (s *Server) Gemini() string { return s.URL + "/v1beta" }
+
+// Ollama is the base URL of Ollama's own chat.
+func (s *Server) Ollama() string { return s.URL }
+
 // Add appends replies to those that are left.
 func (s *Server) Add(replies ...Reply) { s.script.add(replies) }
 
@@ -120,6 +126,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/chat/completions"):
 		s.answer(w, r, openAI{})
+	case r.Method == http.MethodPost && strings.HasSuffix(path, "/responses"):
+		s.answer(w, r, responses{})
+	case r.Method == http.MethodPost && strings.HasSuffix(path, ":streamGenerateContent"):
+		s.answer(w, r, gemini{})
+	case r.Method == http.MethodPost && path == "/api/chat":
+		s.answer(w, r, ollama{})
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/messages"):
 		s.answer(w, r, anthropic{})
 	case path == "/v1/models":
@@ -138,29 +150,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A protocol is one way to ask and to answer.
 type protocol interface {
 	// parse reads a request and says what is wrong with it.
-	parse(h http.Header, body []byte) (*request, error)
+	parse(r *http.Request, body []byte) (*request, error)
 	// fault is the body of an error.
 	fault(status int, code, message string) any
 	// stream starts an answer.
-	stream(e *events, req *request, usage model.Usage) writer
+	stream(e *events, req *request, reply *Reply, usage model.Usage) writer
 }
 
 // A writer writes the pieces of an answer.
 type writer interface {
 	think(s string)
 	text(s string)
-	tool(i int, t Tool)
+	tools(ts []Tool)
 	fail(code, message string)
 	end(stop model.Stop, usage model.Usage)
 }
 
 // A request is what is common to both protocols.
 type request struct {
-	model    string
-	session  string
-	last     string    // text of the last message
-	segments []segment // in the order of the cache
-	implicit bool      // the cache needs no marks
+	model     string
+	session   string
+	last      string    // text of the last message
+	segments  []segment // in the order of the cache
+	implicit  bool      // the cache needs no marks
+	uncached  bool      // nothing is said of a cache
+	encrypted bool      // reasoning is to come encrypted
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
@@ -168,7 +182,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 	if err != nil {
 		return // the client is gone
 	}
-	req, err := p.parse(r.Header, body)
+	req, err := p.parse(r, body)
 	reply, usage := Reply{}, model.Usage{}
 	if err == nil {
 		reply, err = s.script.next(req.last)
@@ -182,6 +196,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 		rec.Session = req.session
 	}
 	s.recs = append(s.recs, rec)
+	number := len(s.recs)
 	if err == nil && reply.Status == 0 {
 		usage = s.count(req)
 	}
@@ -196,7 +211,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 		}
 		writeJSON(w, reply.Status, p.fault(reply.Status, reply.Code, reply.Error))
 	default:
-		s.play(r.Context(), w, p, req, &reply, usage)
+		s.play(r.Context(), w, p, req, &reply, usage, number)
 	}
 }
 
@@ -204,23 +219,22 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 var errGone = errors.New("client is gone")
 
 // play streams a reply.
-func (s *Server) play(ctx context.Context, w http.ResponseWriter, p protocol, req *request, reply *Reply, usage model.Usage) {
+func (s *Server) play(ctx context.Context, w http.ResponseWriter, p protocol, req *request, reply *Reply, usage model.Usage, number int) {
 	if reply.Usage != nil {
 		usage = *reply.Usage
 	} else {
 		usage.Output = size(reply) / bytesPerToken
 	}
-	e := &events{ctx: ctx, w: w, delay: reply.Delay}
-	e.open()
-	out := p.stream(e, req, usage)
+	e := &events{ctx: ctx, w: w, delay: reply.Delay, number: number}
+	out := p.stream(e, req, reply, usage)
 	for _, t := range reply.Think {
 		out.think(t)
 	}
 	for _, t := range reply.Text {
 		out.text(t)
 	}
-	for i, t := range reply.Tools {
-		out.tool(i, t)
+	if len(reply.Tools) > 0 {
+		out.tools(reply.Tools)
 	}
 	switch {
 	case e.err != nil:
@@ -259,16 +273,22 @@ func size(r *Reply) int {
 	return n
 }
 
-// events writes server-sent events. After the first error it writes nothing.
+// events writes server-sent events or lines. After the first error it writes
+// nothing.
 type events struct {
-	ctx   context.Context
-	w     http.ResponseWriter
-	delay time.Duration
-	err   error
+	ctx    context.Context
+	w      http.ResponseWriter
+	delay  time.Duration
+	number int  // of the request on this server
+	lines  bool // JSON a line
+	err    error
 }
 
 func (e *events) open() {
 	e.w.Header().Set("Content-Type", "text/event-stream")
+	if e.lines {
+		e.w.Header().Set("Content-Type", "application/x-ndjson")
+	}
 	e.w.Header().Set("X-Request-Id", "req_test")
 	e.w.WriteHeader(http.StatusOK)
 	e.flush()
@@ -298,9 +318,12 @@ func (e *events) send(name string, data any) {
 	if !ok {
 		text = JSON(data)
 	}
-	if name != "" {
+	switch {
+	case e.lines:
+		text += "\n"
+	case name != "":
 		text = "event: " + name + "\ndata: " + text + "\n\n"
-	} else {
+	default:
 		text = "data: " + text + "\n\n"
 	}
 	_, e.err = io.WriteString(e.w, text)

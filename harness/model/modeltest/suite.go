@@ -3,6 +3,7 @@ package modeltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,17 +15,18 @@ import (
 )
 
 // TestStreamer checks that streamers keep the contract of [model.Streamer]. Each
-// open returns one that gives the replies in order.
-func TestStreamer(t *testing.T, open func(t *testing.T, replies ...Reply) model.Streamer) {
-	t.Run("events tell the reply in order", func(t *testing.T) { testEvents(t, open) })
+// open returns one that gives the replies in order. What a protocol lacks is not
+// asked for.
+func TestStreamer(t *testing.T, open func(t *testing.T, replies ...Reply) model.Streamer, lack ...Lack) {
+	t.Run("events tell the reply in order", func(t *testing.T) { testEvents(t, open, lack) })
 	t.Run("an answer can be sent back with its results", func(t *testing.T) { testRoundTrip(t, open) })
-	t.Run("stop reasons", func(t *testing.T) { testStops(t, open) })
-	t.Run("usage", func(t *testing.T) { testUsage(t, open) })
+	t.Run("stop reasons", func(t *testing.T) { testStops(t, open, lack) })
+	t.Run("usage", func(t *testing.T) { testUsage(t, open, lack) })
 	t.Run("a refused request is a typed error", func(t *testing.T) { testFaults(t, open) })
 	t.Run("a broken answer is partial and has no calls", func(t *testing.T) { testBroken(t, open) })
 	t.Run("an error of the sink ends the request unchanged", func(t *testing.T) { testSink(t, open) })
 	t.Run("a cancelled request says so", func(t *testing.T) { testCancel(t, open) })
-	t.Run("GenerateContent streams text alone", func(t *testing.T) { testGenerate(t, open) })
+	t.Run("GenerateContent streams text alone", func(t *testing.T) { testGenerate(t, open, lack) })
 }
 
 // Ask is a request with one message of the user and two tools.
@@ -76,6 +78,14 @@ type told struct {
 	Calls       []Tool
 }
 
+// forget takes the ids out of the calls.
+func (o *told) forget() {
+	o.Calls = slices.Clone(o.Calls)
+	for i := range o.Calls {
+		o.Calls[i].ID = ""
+	}
+}
+
 func tell(t *testing.T, events []model.Event) told {
 	t.Helper()
 	var out told
@@ -122,17 +132,25 @@ func parts(r *model.Reply) told {
 
 type opener = func(t *testing.T, replies ...Reply) model.Streamer
 
-func testEvents(t *testing.T, open opener) {
+func testEvents(t *testing.T, open opener, lack lacks) {
 	r := full()
 	events, reply, err := Collect(t.Context(), open(t, r), Ask("go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := told{Text: "I look.", Think: "Let me think.", Calls: r.Tools}
-	if diff := cmp.Diff(want, tell(t, events)); diff != "" {
+	want, heard, kept := told{Text: "I look.", Think: "Let me think.", Calls: r.Tools}, tell(t, events), parts(reply)
+	if lack.has(NoThink) {
+		want.Think = ""
+	}
+	if lack.has(NoIDs) {
+		want.forget()
+		heard.forget()
+		kept.forget()
+	}
+	if diff := cmp.Diff(want, heard); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, parts(reply)); diff != "" {
+	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Errorf("reply (-want +got):\n%s", diff)
 	}
 	if reply.Stop != model.StopTools {
@@ -162,8 +180,11 @@ func testRoundTrip(t *testing.T, open opener) {
 	}
 }
 
-func testStops(t *testing.T, open opener) {
+func testStops(t *testing.T, open opener, lack lacks) {
 	for _, want := range []model.Stop{model.StopEnd, model.StopLength, model.StopRefusal} {
+		if want == model.StopRefusal && lack.has(NoRefusal) {
+			continue
+		}
 		_, reply, err := Collect(t.Context(), open(t, Reply{Text: []string{"x"}, Stop: want}), Ask("go"))
 		if err != nil || reply.Stop != want {
 			t.Errorf("Stop = %q (%v), want %q", reply.Stop, err, want)
@@ -171,11 +192,17 @@ func testStops(t *testing.T, open opener) {
 	}
 }
 
-func testUsage(t *testing.T, open opener) {
+func testUsage(t *testing.T, open opener, lack lacks) {
 	want := model.Usage{Input: 2006, Output: 300, CacheRead: 1920, CacheWrite: 64, Reasoning: 192, Known: true}
-	_, reply, err := Collect(t.Context(), open(t, Reply{Text: []string{"x"}, Usage: &want}), Ask("go"))
+	sent := want
+	_, reply, err := Collect(t.Context(), open(t, Reply{Text: []string{"x"}, Usage: &sent}), Ask("go"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for l, n := range map[Lack]*int{NoCacheRead: &want.CacheRead, NoCacheWrite: &want.CacheWrite, NoReasoningUsage: &want.Reasoning} {
+		if lack.has(l) {
+			*n = 0
+		}
 	}
 	if diff := cmp.Diff(want, reply.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
@@ -263,7 +290,7 @@ func testCancel(t *testing.T, open opener) {
 	}
 }
 
-func testGenerate(t *testing.T, open opener) {
+func testGenerate(t *testing.T, open opener, lack lacks) {
 	r := full()
 	s := open(t, r, Reply{Status: 401, Error: "bad key"})
 	var heard []string
@@ -279,7 +306,11 @@ func testGenerate(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	c := res.Choices[0]
-	if got := strings.Join(heard, ""); got != "I look." || c.Content != got || c.ReasoningContent != "Let me think." || len(c.ToolCalls) != len(r.Tools) {
+	thought := "Let me think."
+	if lack.has(NoThink) {
+		thought = ""
+	}
+	if got := strings.Join(heard, ""); got != "I look." || c.Content != got || c.ReasoningContent != thought || len(c.ToolCalls) != len(r.Tools) {
 		t.Errorf("heard %q, choice %+v", heard, c)
 	}
 	_, err = s.GenerateContent(t.Context(), msgs)
