@@ -1,0 +1,99 @@
+// Package responses speaks OpenAI's Responses protocol, in which its models think
+// and call tools at once.
+//
+// Nothing is kept at the provider: each request carries the whole history
+// (store is false), and the items that an answer was made of go back to the model
+// that wrote them as they came, its encrypted thoughts among them. A history of
+// another model is plain text and plain calls (R-HARN-15, R-HARN-31).
+package responses
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
+)
+
+// defaultBaseURL is where a descriptor without a base URL points.
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// Options tune a client. The zero value talks without a key.
+type Options struct {
+	Key     string            // API key; "" sends no Authorization header
+	Headers map[string]string // beside those of the protocol, over which they win
+	Client  *http.Client      // default http.DefaultClient
+	First   time.Duration     // patience until the first byte; default 300s
+	Idle    time.Duration     // patience with a stream that falls silent; default 120s
+}
+
+// A Client is one model behind one server.
+type Client struct {
+	model model.Descriptor
+	post  stream.Post // without a body
+}
+
+var _ model.Streamer = (*Client)(nil)
+
+// New returns a client for the model d. It connects to nothing.
+func New(d model.Descriptor, o Options) *Client {
+	c := &Client{model: d, post: stream.Post{
+		Provider: cmp.Or(d.Provider, "openai"),
+		URL:      endpoint(d.BaseURL),
+		Header:   http.Header{},
+		Client:   o.Client,
+		First:    o.First,
+		Idle:     o.Idle,
+	}}
+	if o.Key != "" {
+		c.post.Header.Set("Authorization", "Bearer "+o.Key)
+		c.post.Secrets = append(c.post.Secrets, o.Key)
+	}
+	for k, v := range o.Headers {
+		c.post.Header.Set(k, v)
+		c.post.Secrets = append(c.post.Secrets, v)
+	}
+	return c
+}
+
+// endpoint is the address of responses under base, which may be it already and
+// may carry a query, as Azure's does.
+func endpoint(base string) string {
+	const path = "/responses"
+	base, query, found := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path
+	if found {
+		return base + "?" + query
+	}
+	return base
+}
+
+// Stream answers req as [model.Streamer] says. With an error the reply holds the
+// text and the thoughts that had arrived, and no calls: they may be cut short.
+func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	p := c.post
+	p.Body = c.body(req)
+	a := newAnswer(c.model.Ref(), sink)
+	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
+	reply := a.reply(h.Get("X-Request-Id"), err == nil)
+	if e, ok := err.(*model.Error); ok && err != a.own {
+		e.Partial = a.told
+		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
+	}
+	return reply, err
+}
+
+// GenerateContent answers as [model.Generate] says.
+func (c *Client) GenerateContent(ctx context.Context, m []llms.MessageContent, o ...llms.CallOption) (*llms.ContentResponse, error) {
+	return model.Generate(ctx, c, m, o...)
+}
+
+// Call answers a single prompt.
+func (c *Client) Call(ctx context.Context, prompt string, o ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, c, prompt, o...)
+}
