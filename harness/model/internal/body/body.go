@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -86,6 +87,20 @@ func (w *Writer) Base64(prefix string, data []byte) *Writer {
 	w.buf = append(append(w.buf, '"'), prefix...)
 	w.buf = append(base64.StdEncoding.AppendEncode(w.buf, data), '"')
 	return w
+}
+
+// Picture writes data of the media type kind as a data URL.
+func (w *Writer) Picture(kind string, data []byte) *Writer {
+	return w.Base64("data:"+mediaType(kind)+";base64,", data)
+}
+
+// mediaType is t if it is one, since it goes into a string without escaping.
+func mediaType(t string) string {
+	ok := t != "" && strings.IndexFunc(t, func(r rune) bool { return r <= ' ' || r >= 127 || r == '"' || r == '\\' }) < 0
+	if !ok {
+		return "application/octet-stream"
+	}
+	return t
 }
 
 func (w *Writer) open(c byte) *Writer {

@@ -35,6 +35,21 @@ func TestWriterKeepsTheEndOfAString(t *testing.T) {
 	}
 }
 
+func TestPicture(t *testing.T) {
+	for kind, want := range map[string]string{
+		"image/png":     `"data:image/png;base64,cG5n"`,
+		"":              `"data:application/octet-stream;base64,cG5n"`,
+		"image/\"png":   `"data:application/octet-stream;base64,cG5n"`,
+		"image/png; é":  `"data:application/octet-stream;base64,cG5n"`,
+		"image/svg+xml": `"data:image/svg+xml;base64,cG5n"`,
+	} {
+		var w body.Writer
+		if got := string(w.Picture(kind, []byte("png")).Bytes()); got != want {
+			t.Errorf("%q: got %s, want %s", kind, got, want)
+		}
+	}
+}
+
 // A string survives a trip through JSON, apart from bytes that are not UTF-8.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{"", "plain", "\x00\x1f\"\\\n", "ä\u2028\U0001F600", "\xff\xc3"} {

@@ -1,0 +1,74 @@
+// Package parts reads the parts of messages for providers: the kinds that llms
+// has and those of package model are told apart here, once.
+package parts
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+)
+
+// errorMark begins the result of a call that failed, for protocols that have no
+// field for it.
+const errorMark = "ERROR: "
+
+// Text returns the text that p is. What a provider keeps with a text is not part
+// of it.
+func Text(p llms.ContentPart) (string, bool) {
+	switch p := p.(type) {
+	case llms.TextContent:
+		return p.Text, true
+	case model.SignedText:
+		return p.Text, true
+	}
+	return "", false
+}
+
+// Join returns the texts of parts that are all text, a blank line between them.
+func Join(of []llms.ContentPart) (string, bool) {
+	var texts []string
+	for _, p := range of {
+		t, ok := Text(p)
+		if !ok {
+			return "", false
+		}
+		texts = append(texts, t)
+	}
+	return strings.Join(texts, "\n\n"), true
+}
+
+// Call returns the call that p is; its Content is nil for a plain one.
+func Call(p llms.ContentPart) (model.Extra, bool) {
+	switch p := p.(type) {
+	case llms.ToolCall:
+		return model.Extra{ToolCall: p}, p.FunctionCall != nil
+	case model.Extra:
+		return p, p.FunctionCall != nil
+	}
+	return model.Extra{}, false
+}
+
+// Result returns the result of a call that p is.
+func Result(p llms.ContentPart) (model.ToolResult, bool) {
+	switch p := p.(type) {
+	case llms.ToolCallResponse:
+		return model.ToolResult{ToolCallResponse: p}, true
+	case model.ToolResult:
+		return p, true
+	}
+	return model.ToolResult{}, false
+}
+
+// Told returns the text of r, marked where the call failed.
+func Told(r *model.ToolResult) string {
+	if r.IsError {
+		return errorMark + r.Content
+	}
+	return r.Content
+}
+
+// NewID makes up an id that no other call of a session has.
+func NewID() string { return "call_" + strings.ToLower(rand.Text()[:16]) }
