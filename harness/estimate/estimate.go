@@ -3,46 +3,28 @@
 //
 // [Tokens] is the formula of R-BILL-01. It counts code and the output of tools too
 // low, and no model counts like another, so a [Calibration] learns from what a
-// provider reports how far off it is.
+// provider reports how far off it is. A [Size] holds beside the likely number the
+// least that any tokenizer makes of a text, for those who refuse what cannot fit.
 package estimate
 
-import (
-	"math/bits"
-	"unicode/utf8"
-)
+import "math/bits"
 
-// Tokens returns the estimate of text (R-BILL-01), n code points with c of them in
-// U+4E00 to U+9FFF: n divided by 4 − 2.2·c/n characters for a token, rounded up.
-// The empty text has none. Bytes that are not UTF-8 count as one character each.
-func Tokens(text string) int {
-	n, c := count(text)
-	return tokens(n, c)
-}
+// Tokens returns the estimate of text (R-BILL-01): of n code points, c of them in
+// U+4E00 to U+9FFF, 4 − 2.2·c/n make a token, and a part of one counts as one. The
+// empty text has none. A byte that is not UTF-8 is a code point.
+//
+// A longer text may have fewer tokens than its beginning, if that is nearly all
+// Chinese and the rest is not; it never has with more of the same.
+func Tokens(text string) int { return Text(text).Likely }
 
-func count(text string) (n, c uint64) {
-	n = uint64(utf8.RuneCountInString(text))
-	if n == uint64(len(text)) {
-		return n, 0
-	}
-	for _, r := range text {
-		if r >= 0x4E00 && r <= 0x9FFF {
-			c++
-		}
-	}
-	return n, c
-}
-
-// tokens is ⌈10·n² ÷ (40·n − 22·c)⌉, with c at most n, exactly and in integers.
-// The divisor is at least 18·n, so the quotient fits whatever n is a length of.
-func tokens(n, c uint64) int {
+// likely is ⌈10·n² ÷ (40·n − 22·c)⌉, in integers, since 4.0 − 2.2 is more than 1.8
+// in floating point. C is at most n, and n the length of a text.
+func likely(n, c uint64) int {
 	if n == 0 {
 		return 0
 	}
-	// 40·n does not overflow: n is the length of a string, below 1<<58 on any
-	// machine. 10·n² may, so it has two words.
-	div := 40*n - 22*c
-	hi, lo := bits.Mul64(10*n, n)
-	q, r := bits.Div64(hi, lo, div)
+	hi, lo := bits.Mul64(10*n, n) // two words: the square of a long text has no place in one
+	q, r := bits.Div64(hi, lo, 40*n-22*c)
 	if r > 0 {
 		q++
 	}

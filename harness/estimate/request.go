@@ -1,23 +1,85 @@
 package estimate
 
 import (
+	"strings"
+
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
+// Picture is the estimate of a picture. What providers count depends on its size
+// and on them: from about 250 tokens to 1,600.
+const Picture = 1000
+
 // Request returns the estimate of all that req says to a model: the system prompt,
-// the tools and the messages.
-func Request(req *model.Request) int {
-	sum := Tokens(req.System) + Tools(req.Tools)
+// the tools and the messages, each text by [Tokens], each picture as [Picture].
+// What a template puts around them is left to a [Calibration].
+func Request(req *model.Request) int { return Measure(req).Likely }
+
+// Measure returns the size of all that req says to a model.
+func Measure(req *model.Request) Size {
+	s := Text(req.System).Add(Tools(req.Tools))
 	for i := range req.Messages {
-		sum += Parts(req.Messages[i].Parts)
+		s = s.Add(Parts(req.Messages[i].Parts))
+	}
+	return s
+}
+
+// Tools returns the size of tools as a model is told of them. The least of it is
+// without their schemas, which some models read in another language.
+func Tools(tools []model.Tool) (sum Size) {
+	for i := range tools {
+		t := &tools[i]
+		sum = sum.Add(Text(t.Name)).Add(Text(t.Description))
+		sum.Likely += Tokens(string(t.Schema))
 	}
 	return sum
 }
 
-// Tools returns the estimate of what a model is told of tools.
-func Tools(tools []model.Tool) int { return 0 }
+// Parts returns the size of a message with the given parts. The least of it is
+// without pictures, which may be small, and without thoughts, which a model may
+// not read again.
+func Parts(parts []llms.ContentPart) (sum Size) {
+	for _, p := range parts {
+		sum = sum.Add(part(p))
+	}
+	return sum
+}
 
-// Parts returns the estimate of a message with the given parts.
-func Parts(parts []llms.ContentPart) int { return 0 }
+func part(p llms.ContentPart) Size {
+	switch p := p.(type) {
+	case llms.TextContent:
+		return Text(p.Text)
+	case model.SignedText:
+		return Text(p.Text)
+	case model.Reasoning:
+		return Size{Likely: Tokens(p.Text)}
+	case llms.ToolCall:
+		return call(p.FunctionCall)
+	case model.Extra:
+		return call(p.FunctionCall)
+	case llms.ToolCallResponse:
+		return Text(p.Content)
+	case model.ToolResult:
+		s := Text(p.Content)
+		s.Likely += Picture * len(p.Images)
+		return s
+	case llms.ImageURLContent:
+		return Size{Likely: Picture}
+	case llms.BinaryContent:
+		if strings.HasPrefix(p.MIMEType, "image/") {
+			return Size{Likely: Picture}
+		}
+	case llms.CachedContent:
+		return part(p.ContentPart)
+	}
+	return Size{}
+}
+
+func call(f *llms.FunctionCall) Size {
+	if f == nil {
+		return Size{}
+	}
+	return Text(f.Name).Add(Text(f.Arguments))
+}
