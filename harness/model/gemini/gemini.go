@@ -45,19 +45,11 @@ func New(d model.Descriptor, o Options) *Client {
 	c := &Client{model: d, family: familyOf(d.ID), post: stream.Post{
 		Provider: cmp.Or(d.Provider, "gemini"),
 		URL:      endpoint(d.BaseURL, d.ID),
-		Header:   http.Header{},
 		Client:   o.Client,
 		First:    o.First,
 		Idle:     o.Idle,
 	}}
-	if o.Key != "" {
-		c.post.Header.Set("X-Goog-Api-Key", o.Key)
-		c.post.Secrets = append(c.post.Secrets, o.Key)
-	}
-	for k, v := range o.Headers {
-		c.post.Header.Set(k, v)
-		c.post.Secrets = append(c.post.Secrets, v)
-	}
+	c.post.Authorize("X-Goog-Api-Key", "", o.Key, o.Headers)
 	return c
 }
 
