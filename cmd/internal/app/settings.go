@@ -199,7 +199,7 @@ func (a *App) known(choice config.Choice, ref string) model.Descriptor {
 	d.Kind, d.Provider, d.ID, d.BaseURL = e.Kind, e.Name, choice.ID, e.BaseURL
 	if m, ok := a.finder.model(d.Ref()); ok {
 		d.Window = cmp.Or(m.Window, d.Window)
-		d.Images = m.Images
+		d.Images = m.Images.Or(d.Images)
 	}
 	return d
 }

@@ -1,17 +1,19 @@
-// Package probe looks for model servers on this machine (R-CMD-13).
+// Package probe asks model servers what they offer.
 //
-// A port counts only when it answers its own product's status route in that
-// product's own shape, within 150 ms. Nothing but loopback is ever asked, and
-// no proxy stands in between.
+// [Local] looks for servers on this machine (R-CMD-13). A port counts only when it
+// answers its own product's status route in that product's own shape, within
+// 150 ms. Nothing but loopback is ever asked, and no proxy stands in between.
+//
+// [Ask] and [List] ask a server that is configured about its models. Every product
+// says other things in another shape; what it does not say is unknown. An answer is
+// bounded, no redirect is followed, and nothing of it reaches an error, since
+// servers quote the keys that they refuse.
 package probe
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -21,11 +23,8 @@ import (
 	"time"
 )
 
-const (
-	limit    = 150 * time.Millisecond // for a status route, and again for the details
-	maxBytes = 4 << 20                // of an answer
-	maxShown = 16                     // models whose details are asked for
-)
+// limit is the time for a status route, and again for the details.
+const limit = 150 * time.Millisecond
 
 // Options are where to look. The zero value is the usual ports.
 type Options struct {
@@ -37,18 +36,8 @@ type Options struct {
 // Found is a server that answered and has a model.
 type Found struct {
 	Provider string  // ollama, lmstudio or llamacpp
-	BaseURL  string  // of its OpenAI-compatible interface
+	BaseURL  string  // of its own interface with Ollama, else of that of OpenAI
 	Models   []Model // the one to choose comes first
-}
-
-// A Model is a model that a server offers.
-type Model struct {
-	ID     string
-	Tools  bool // calls tools, as far as the server says
-	Images bool
-	Window int // in tokens; 0 is unknown
-
-	loaded bool
 }
 
 // Local asks the servers at once and returns those that answered, in the order
@@ -57,17 +46,15 @@ type Model struct {
 func Local(ctx context.Context, o Options) []Found {
 	direct := newTransport()
 	defer direct.CloseIdleConnections()
-	c := client{http.Client{
-		Transport:     direct,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	a := Server{Client: &http.Client{Transport: direct}}.asker()
+	a.limit = limit
 	servers := []struct {
-		provider, base string
-		models         func(context.Context, string) ([]Model, error)
+		provider, base, version string
+		models                  func(context.Context, string) ([]Model, error)
 	}{
-		{"ollama", cmp.Or(o.Ollama, "http://127.0.0.1:11434"), c.ollama},
-		{"lmstudio", cmp.Or(o.LMStudio, "http://127.0.0.1:1234"), c.lmStudio},
-		{"llamacpp", cmp.Or(o.LlamaCPP, "http://127.0.0.1:8080"), c.llamaCPP},
+		{"ollama", cmp.Or(o.Ollama, "http://127.0.0.1:11434"), "", a.ollama},
+		{"lmstudio", cmp.Or(o.LMStudio, "http://127.0.0.1:1234"), "/v1", a.lmStudio},
+		{"llamacpp", cmp.Or(o.LlamaCPP, "http://127.0.0.1:8080"), "/v1", a.llamaCPP},
 	}
 	found := make([]Found, len(servers)) // each goroutine has its own slot
 	var wg sync.WaitGroup
@@ -79,7 +66,7 @@ func Local(ctx context.Context, o Options) []Found {
 				return // a server that is not there is the usual case
 			}
 			slices.SortStableFunc(models, preferred)
-			found[i] = Found{Provider: s.provider, BaseURL: base + "/v1", Models: models}
+			found[i] = Found{Provider: s.provider, BaseURL: base + s.version, Models: models}
 		})
 	}
 	wg.Wait()
@@ -89,20 +76,6 @@ func Local(ctx context.Context, o Options) []Found {
 // newTransport returns one that reaches this machine alone, and no proxy.
 func newTransport() *http.Transport {
 	return &http.Transport{DialContext: (&net.Dialer{Control: onlyLoopback}).DialContext}
-}
-
-// preferred orders models by what makes them the better choice.
-func preferred(a, b Model) int {
-	first := func(a, b bool) int {
-		if a == b {
-			return 0
-		}
-		if a {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(first(a.Tools, b.Tools), first(a.loaded, b.loaded))
 }
 
 // onlyLoopback refuses to connect to another machine, whatever a name resolved
@@ -116,36 +89,4 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("%s is not on this machine", host)
 	}
 	return nil
-}
-
-// errShape says that an answer is not one of the product.
-var errShape = errors.New("answer of another product")
-
-// A client asks servers for JSON.
-type client struct{ http.Client }
-
-// ask gets address, or posts body to it, and decodes the answer into out.
-func (c *client) ask(ctx context.Context, address, body string, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	method, reader := http.MethodGet, io.Reader(nil)
-	if body != "" {
-		method, reader = http.MethodPost, strings.NewReader(body)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, address, reader)
-	if err != nil {
-		return err
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := c.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d", resp.StatusCode)
-	}
-	return json.NewDecoder(io.LimitReader(resp.Body, maxBytes)).Decode(out)
 }

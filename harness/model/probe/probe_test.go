@@ -69,11 +69,15 @@ func TestServers(t *testing.T) {
 			{"id":"plain","type":"llm","state":"loaded","max_context_length":4096},
 			{"id":"cold","type":"vlm","state":"not-loaded","max_context_length":9000,"capabilities":["tool_use"]},
 			{"id":"warm","type":"llm","state":"loaded","max_context_length":9000,"loaded_context_length":8000,"capabilities":["tool_use"]}]}`},
-			[]probe.Model{{ID: "warm", Tools: true, Window: 8000}, {ID: "cold", Tools: true, Images: true, Window: 9000}, {ID: "plain", Window: 4096}}},
+			[]probe.Model{
+				{ID: "warm", Tools: probe.Yes, Images: probe.No, Window: 8000},
+				{ID: "cold", Tools: probe.Yes, Images: probe.Yes, Window: 9000},
+				{ID: "plain", Images: probe.No, Window: 4096},
+			}},
 		{"llama.cpp by path", "llamacpp", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":4096},"total_slots":1,"model_path":"C:\\models\\qwen.gguf","modalities":{"vision":true}}`},
-			[]probe.Model{{ID: "qwen.gguf", Tools: true, Images: true, Window: 4096}}},
+			[]probe.Model{{ID: "qwen.gguf", Images: probe.Yes, Window: 4096}}},
 		{"llama.cpp by alias, without tools", "llamacpp", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":1},"model_alias":"me","model_path":"/m/x.gguf","chat_template_caps":{"supports_tools":false}}`},
-			[]probe.Model{{ID: "me", Window: 1}}},
+			[]probe.Model{{ID: "me", Tools: probe.No, Window: 1}}},
 		{"another product on the port of llama.cpp", "llamacpp", map[string]string{"/props": `{"status":"ok"}`}, nil},
 		{"another product on the port of Ollama", "ollama", map[string]string{"/api/tags": `{"tags":[]}`, "/props": `{}`}, nil},
 		{"Ollama's root alone", "ollama", map[string]string{"/": "Ollama is running"}, nil},
@@ -117,8 +121,10 @@ func TestOllamaPrefersAModelThatCallsTools(t *testing.T) {
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
-	want := []probe.Found{{Provider: "ollama", BaseURL: s.URL + "/v1", Models: []probe.Model{
-		{ID: "qwen3:8b", Tools: true, Window: 40960}, {ID: "gemma3:4b", Images: true, Window: 131072}, {ID: "broken"},
+	want := []probe.Found{{Provider: "ollama", BaseURL: s.URL, Models: []probe.Model{
+		{ID: "qwen3:8b", Tools: probe.Yes, Images: probe.No, Thinks: probe.No, Window: probe.OllamaWindow},
+		{ID: "gemma3:4b", Tools: probe.No, Images: probe.Yes, Thinks: probe.No, Window: probe.OllamaWindow},
+		{ID: "broken"},
 	}}}
 	if diff := cmp.Diff(want, only(t, "ollama", s.URL+"/"), cmpopts.IgnoreUnexported(probe.Model{})); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
