@@ -21,6 +21,7 @@ type fault struct {
 	message, kind, code string
 	status              int // a numeric code, which then is an HTTP status
 	wait                time.Duration
+	spent               bool // a quota is used up for longer than anyone waits
 }
 
 // Fault is the error that a provider reports with status, header and body; the
@@ -37,6 +38,9 @@ func (p *Post) Fault(status int, h http.Header, body []byte) *model.Error {
 		RetryAfter: cmp.Or(retryAfter(h), f.wait, waitIn(f.message)),
 	}
 	e.Kind = kindOf(status, f)
+	if f.spent && e.RetryAfter < time.Hour {
+		e.RetryAfter = 0 // the wait is that of another limit
+	}
 	e.Message = p.clean(f.message)
 	if e.Message == "" && status >= 300 {
 		e.Message = strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, http.StatusText(status)))
@@ -60,7 +64,7 @@ func kindOf(status int, f fault) model.Kind {
 	switch {
 	case overflow(status, code, text):
 		return model.TokenLimit
-	case status == http.StatusPaymentRequired,
+	case f.spent, status == http.StatusPaymentRequired,
 		containsAny(code, "insufficient_quota", "exceeded_current_quota", "billing", "insufficient_balance", "credits_exhausted"),
 		containsAny(text, "credit balance", "insufficient balance", "out of credits", "available credits", "billing hard limit"):
 		return model.Quota
@@ -139,14 +143,26 @@ func parseFault(body []byte) fault {
 	} else if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status, f.code = n, ""
 	}
-	details, _ := o["details"].([]any)
-	for _, d := range details { // Google names the wait in a detail
+	f.google(o["details"])
+	return f
+}
+
+// google reads the details of an error of Google: the wait, and which quotas are
+// used up. One for a day, or of nothing at all, does not come back soon, whatever
+// the wait beside it says.
+func (f *fault) google(details any) {
+	list, _ := details.([]any)
+	for _, d := range list {
 		m, _ := d.(map[string]any)
 		if w, err := time.ParseDuration(word(m["retryDelay"])); err == nil {
 			f.wait = w
 		}
+		quotas, _ := m["violations"].([]any)
+		for _, q := range quotas {
+			v, _ := q.(map[string]any)
+			f.spent = f.spent || strings.Contains(word(v["quotaId"]), "PerDay") || word(v["quotaValue"]) == "0"
+		}
 	}
-	return f
 }
 
 func word(v any) string { s, _ := v.(string); return s }

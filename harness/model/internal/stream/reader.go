@@ -3,6 +3,7 @@ package stream
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 )
@@ -17,7 +18,8 @@ type reader struct {
 	line  []byte // of a line longer than the buffer
 	data  []byte
 	total int
-	lines bool // each line that is not blank is an event
+	lines bool   // each line that is not blank is an event
+	stray []byte // lines since the last event that are no fields
 
 	maxEvent, maxAnswer int
 }
@@ -31,12 +33,13 @@ func newReader(r io.Reader) *reader {
 // order mark. A stream that ends inside an
 // event ends with io.ErrUnexpectedEOF, one that ends between events with io.EOF;
 // data before the end of a stream counts as an event, since some servers leave
-// out the last empty line.
+// out the last empty line. So does a JSON object or array at the end that stands
+// there without being data: it is how some servers say why they stop.
 func (r *reader) next() ([]byte, error) {
 	if r.lines {
 		return r.nextLine()
 	}
-	r.data = r.data[:0]
+	r.data, r.stray = r.data[:0], r.stray[:0]
 	found := false
 	for {
 		line, err := r.readLine()
@@ -48,13 +51,25 @@ func (r *reader) next() ([]byte, error) {
 				return nil, errTooLong
 			}
 			r.data, found = append(r.data, rest...), true
+		} else if len(r.stray) < maxFault {
+			r.keep(line)
 		}
 		switch {
 		case found && (err == io.EOF || err == nil && len(line) == 0):
 			return r.data, nil
+		case err == io.EOF && len(r.stray) > 0 && json.Valid(r.stray):
+			return r.stray, nil
 		case err != nil:
 			return nil, err
 		}
+	}
+}
+
+// keep notes a line that may be of an error outside of every event.
+func (r *reader) keep(line []byte) {
+	first := bytes.TrimLeft(line, " \t")
+	if len(first) > 0 && (len(r.stray) > 0 || first[0] == '{' || first[0] == '[') {
+		r.stray = append(append(r.stray, line...), '\n')
 	}
 }
 

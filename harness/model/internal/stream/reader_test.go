@@ -43,6 +43,10 @@ func TestReader(t *testing.T) {
 		{"a field that only begins like data", "database: a\n\n", nil},
 		{"the last empty line is missing", "data: a\n\ndata: b", []string{"a", "b"}},
 		{"longer than the buffer", "data: " + long + "\n\ndata: b\n\n", []string{long, "b"}},
+		{"an error that is no event", "data: a\n\n{\n \"error\": {\n  \"code\": 503\n }\n}\n", []string{"a", "{\n \"error\": {\n  \"code\": 503\n }\n}\n"}},
+		{"an error and nothing else", `[{"error":{}}]`, []string{"[{\"error\":{}}]\n"}},
+		{"an error that is cut", "data: a\n\n{\"error\":", []string{"a"}},
+		{"what stands between events is no error", "{}\ndata: a\n\n", []string{"a"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

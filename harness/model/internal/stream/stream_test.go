@@ -74,6 +74,14 @@ func TestFaults(t *testing.T) {
 			model.Error{Kind: model.RateLimit, Message: "Rate limit reached. Please try again in 1m26.4s. Visit us.", RetryAfter: 86400 * time.Millisecond}},
 		{"rate limit of Google", 429, "", `[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"RetryInfo","retryDelay":"21s"}]}}]`,
 			model.Error{Kind: model.RateLimit, Code: "RESOURCE_EXHAUSTED", Message: "You exceeded your current quota.", RetryAfter: 21 * time.Second}},
+		{"C117 quota of Google for a day", 429, "", `{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 18.2s.","status":"RESOURCE_EXHAUSTED","details":[` +
+			`{"@type":"QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"},{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}]},` +
+			`{"@type":"RetryInfo","retryDelay":"18s"}]}}`,
+			model.Error{Kind: model.Quota, Code: "RESOURCE_EXHAUSTED", Message: "You exceeded your current quota. Please retry in 18.2s."}},
+		{"C117 quota of Google that is none", 429, "", `{"error":{"code":429,"message":"limit: 0","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"InputTokensPerMinute","quotaValue":"0"}]}]}}`,
+			model.Error{Kind: model.Quota, Code: "RESOURCE_EXHAUSTED", Message: "limit: 0"}},
+		{"limit of Google for a minute", 429, "", `{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"}]},{"retryDelay":"36s"}]}}`,
+			model.Error{Kind: model.RateLimit, Code: "RESOURCE_EXHAUSTED", Message: "slow", RetryAfter: 36 * time.Second}},
 		{"C117 limit of a month", 429, "Retry-After: 1382400", `{"error":{"message":"monthly limit, resets in 16 days"}}`,
 			model.Error{Kind: model.RateLimit, Message: "monthly limit, resets in 16 days", RetryAfter: 16 * 24 * time.Hour}},
 		{"C117 quota", 429, "", `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`,
