@@ -1,237 +1,262 @@
 // Package langchain makes a [model.Streamer] of any model of langchaingo.
 //
 // Those models hand out a stream of bytes that mixes text with the JSON of tool
-// calls, errors that are sentences, and answers spread over several choices.
-// The adapter cleans the stream, gives the errors their kind, and joins the
-// choices. What such a model cannot carry stays behind: reasoning does not go
-// back, the error mark of a tool result becomes a word, and pictures in a tool
-// result are left out.
+// calls, errors that are sentences, and answers spread over several choices; some
+// heed no context, some take half an answer for a whole one. The adapter cleans
+// the stream, gives the errors their kind, joins the choices and watches over the
+// time. What differs from model to model is data, in [Options].
+//
+// What such a model cannot carry stays behind: reasoning does not go back, the
+// error mark of a tool result becomes a word, and pictures in a tool result are
+// left out. Package kinds opens langchaingo's own providers by name.
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
-	"net"
-	"slices"
-	"strconv"
+	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
-// Options tune the adapter. The zero value is right for most models.
-type Options struct {
-	Provider string // named in errors; default langchain
-	// WholeWithTools asks for the answer in one piece when tools are offered,
-	// for models that lose their calls while they stream.
-	WholeWithTools bool
-}
-
-// Wrap returns m as a streamer. A model that does not heed its context keeps
-// Stream waiting until it is done.
-func Wrap(m llms.Model, o Options) model.Streamer {
-	if o.Provider == "" {
-		o.Provider = "langchain"
-	}
-	a := adapter{m, o}
-	return model.Func(a.stream)
-}
-
-type adapter struct {
+// An Adapter is a model of langchaingo as a streamer.
+type Adapter struct {
 	m llms.Model
 	o Options
+
+	mu   sync.Mutex      // guards left
+	left []chan struct{} // requests that were left behind; each is closed when it has ended
 }
 
-// A chunk is a piece that the model has streamed; done receives what the sink
-// said to it.
-type chunk struct {
+var _ model.Streamer = (*Adapter)(nil)
+
+// Wrap returns m as a streamer.
+func Wrap(m llms.Model, o Options) *Adapter {
+	o.Provider = cmp.Or(o.Provider, "langchain")
+	o.Ref = cmp.Or(o.Ref, o.Provider)
+	o.First = cmp.Or(o.First, 300*time.Second)
+	o.Idle = cmp.Or(o.Idle, 300*time.Second)
+	o.Grace = cmp.Or(o.Grace, 250*time.Millisecond)
+	return &Adapter{m: m, o: o}
+}
+
+// GenerateContent answers as [model.Generate] says.
+func (a *Adapter) GenerateContent(ctx context.Context, m []llms.MessageContent, o ...llms.CallOption) (*llms.ContentResponse, error) {
+	return model.Generate(ctx, a, m, o...)
+}
+
+// Call answers a single prompt.
+func (a *Adapter) Call(ctx context.Context, prompt string, o ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, a, prompt, o...)
+}
+
+// Close waits for the requests that were left behind, those whose model did not
+// end after a cancel, for as long as a cancelled request is waited for. The error
+// says how many go on; each ends when its library returns.
+func (a *Adapter) Close() error {
+	a.mu.Lock()
+	left := a.left
+	a.left = nil
+	a.mu.Unlock()
+	patience := time.NewTimer(a.o.Grace)
+	defer patience.Stop()
+	for i, ended := range left {
+		select {
+		case <-ended:
+		case <-patience.C:
+			return fmt.Errorf("%s: %d requests go on that were cancelled", a.o.Provider, running(left[i:]))
+		}
+	}
+	return nil
+}
+
+// running counts the requests that have not ended.
+func running(left []chan struct{}) (n int) {
+	for _, ended := range left {
+		select {
+		case <-ended:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// leave notes a request that goes on behind our back, and forgets those that have
+// ended.
+func (a *Adapter) leave(ended chan struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept := []chan struct{}{ended}
+	for _, c := range a.left {
+		if running([]chan struct{}{c}) > 0 {
+			kept = append(kept, c)
+		}
+	}
+	a.left = kept
+}
+
+// Stream answers as [model.Streamer] says. A model that does not end when its
+// context does is left behind after [Options.Grace]: what it still says is dropped,
+// and its goroutine ends when its library returns.
+func (a *Adapter) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &run{a: a, req: req, sink: sink, pieces: make(chan piece), over: inner.Done(), whole: a.whole(req)}
+	ended, result := make(chan struct{}), &result{}
+	msgs, opts := messages(req, &a.o), r.options()
+	go func() {
+		defer close(ended)
+		defer result.recover()
+		result.resp, result.err = a.m.GenerateContent(inner, msgs, opts...)
+	}()
+	switch why := r.listen(ctx, ended, cancel); {
+	case why == nil:
+		return r.end(ctx, result)
+	default:
+		if !r.ends(ended) {
+			a.leave(ended)
+		}
+		return r.partial(), r.spoiled(why)
+	}
+}
+
+// whole reports whether the answer to req is to come in one piece.
+func (a *Adapter) whole(req *model.Request) bool {
+	return a.o.Whole || a.o.WholeWithTools && len(req.Tools) > 0 && !a.o.NoTools
+}
+
+// A result is what the model returned. It is read after the goroutine that writes
+// it has ended.
+type result struct {
+	resp *llms.ContentResponse
+	err  error
+}
+
+// recover makes an error of a panic: there are models that look for something in
+// an answer without a doubt that it is there.
+func (r *result) recover() {
+	if p := recover(); p != nil {
+		r.resp, r.err = nil, &model.Error{Kind: model.Malformed, Message: fmt.Sprintf("the library cannot take this answer: %v", p)}
+	}
+}
+
+// A run is one request. The model runs on a goroutine of its own, since some call
+// back from others still, while the sink is to be called from that of Stream.
+type run struct {
+	a    *Adapter
+	req  *model.Request
+	sink func(model.Event) error
+
+	pieces chan piece
+	over   <-chan struct{} // closed when nobody listens any more
+	whole  bool
+
+	text  strings.Builder // that was streamed
+	think strings.Builder
+	told  bool // the sink has heard something
+}
+
+// A piece is what the model has streamed, nil for a sign of life; done receives
+// what the sink said to it.
+type piece struct {
 	event model.Event
 	done  chan<- error
 }
 
-// stream runs the model beside itself, since some call back from goroutines of
-// their own, while the sink is to be called from this one.
-func (a *adapter) stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-	ctx, cancel := context.WithCancel(ctx)
+// errSink is an error of the sink, which goes back as it is.
+type errSink struct{ error }
+
+// errSilent says that the model fell silent.
+var errSilent = errors.New("the model fell silent")
+
+// listen passes pieces to the sink until the model has ended. Any other end is an
+// error: the sink's, that of ctx, or that the model fell silent.
+func (r *run) listen(ctx context.Context, ended <-chan struct{}, cancel func()) error {
 	defer cancel()
-	chunks := make(chan chunk)
-	type result struct {
-		resp *llms.ContentResponse
-		err  error
+	patience := r.a.o.First
+	if r.whole {
+		patience += r.a.o.Idle
 	}
-	ended := make(chan result, 1)
-	go func() {
-		resp, err := a.m.GenerateContent(ctx, messages(req), a.options(req, chunks)...)
-		ended <- result{resp, err}
-	}()
-	var text strings.Builder
-	var refused error // what the sink said
+	watch := time.NewTimer(patience)
+	defer watch.Stop()
 	for {
 		select {
-		case c := <-chunks:
-			if refused == nil {
-				if t, ok := c.event.(model.Text); ok {
-					text.WriteString(string(t))
-				}
-				if refused = sink(c.event); refused != nil {
-					cancel()
-				}
+		case p := <-r.pieces:
+			err := r.pass(p.event)
+			p.done <- err
+			if err != nil {
+				return errSink{err}
 			}
-			c.done <- refused
-		case r := <-ended:
-			if refused != nil {
-				return partial(text.String()), refused
-			}
-			if r.err != nil || r.resp == nil {
-				return partial(text.String()), a.failure(ctx, r.err, text.Len() > 0)
-			}
-			return a.finish(r.resp, text.String(), sink)
-		}
-	}
-}
-
-// partial is the reply of a request that did not end well.
-func partial(text string) *model.Reply {
-	if text == "" {
-		return nil
-	}
-	return &model.Reply{Parts: []llms.ContentPart{llms.TextContent{Text: text}}}
-}
-
-// options translates what a request asks for.
-func (a *adapter) options(req *model.Request, chunks chan<- chunk) []llms.CallOption {
-	var opts []llms.CallOption
-	if len(req.Tools) > 0 {
-		opts = append(opts, llms.WithTools(tools(req.Tools)))
-		if req.NoTools {
-			opts = append(opts, llms.WithToolChoice("none"))
-		}
-	}
-	if req.MaxTokens > 0 {
-		opts = append(opts, llms.WithMaxTokens(req.MaxTokens))
-	}
-	if req.Temperature != nil {
-		opts = append(opts, llms.WithTemperature(*req.Temperature))
-	}
-	if req.JSON {
-		opts = append(opts, llms.WithJSONMode())
-	}
-	if mode, ok := map[model.Effort]llms.ThinkingMode{
-		model.EffortOff: llms.ThinkingModeNone, model.EffortLow: llms.ThinkingModeLow,
-		model.EffortMedium: llms.ThinkingModeMedium, model.EffortHigh: llms.ThinkingModeHigh,
-	}[req.Effort]; ok {
-		opts = append(opts, llms.WithThinkingMode(mode))
-	}
-	if a.o.WholeWithTools && len(req.Tools) > 0 {
-		return opts
-	}
-	return append(opts, llms.WithStreamingFunc(func(ctx context.Context, p []byte) error {
-		if len(p) == 0 || len(req.Tools) > 0 && isToolJSON(p) {
+			watch.Reset(r.a.o.Idle)
+		case <-ended:
 			return nil
-		}
-		done := make(chan error, 1)
-		select {
-		case chunks <- chunk{model.Text(p), done}:
-			return <-done
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-watch.C:
+			return errSilent
 		}
-	}))
+	}
 }
 
-// finish tells the sink what had not been streamed, and makes the reply.
-func (a *adapter) finish(resp *llms.ContentResponse, streamed string, sink func(model.Event) error) (*model.Reply, error) {
-	r := &model.Reply{Stop: model.StopEnd}
-	var text strings.Builder
-	var calls []llms.ToolCall
-	for _, c := range resp.Choices {
-		text.WriteString(c.Content)
-		calls = append(calls, c.ToolCalls...)
-		if think := cleanThink(c); think != "" {
-			r.Parts = append(r.Parts, model.Reasoning{TextContent: llms.TextContent{Text: think}, Provider: a.o.Provider})
-			if err := sink(model.Think(think)); err != nil {
-				return r, err
-			}
-		}
-		r.RawStop = c.StopReason
-		r.Usage = usage(c.GenerationInfo)
+// pass gives an event to the sink and remembers it.
+func (r *run) pass(e model.Event) error {
+	switch e := e.(type) {
+	case nil:
+		return nil
+	case model.Text:
+		r.text.WriteString(string(e))
+	case model.Think:
+		r.think.WriteString(string(e))
 	}
-	whole := text.String()
-	if rest, ok := strings.CutPrefix(whole, streamed); ok && rest != "" {
-		if err := sink(model.Text(rest)); err != nil {
-			return r, err
-		}
-	} else if !ok {
-		whole = streamed // what the user has seen is what was said
-	}
-	if whole != "" {
-		r.Parts = append(r.Parts, llms.TextContent{Text: whole})
-	}
-	calls = slices.DeleteFunc(calls, func(c llms.ToolCall) bool { return c.FunctionCall == nil })
-	for i, c := range calls {
-		if c.ID == "" {
-			c.ID = "call_" + strconv.Itoa(i)
-		}
-		c.Type = "function"
-		r.Parts = append(r.Parts, c)
-		if err := sink(model.ToolStart{Index: i, ID: c.ID, Name: c.FunctionCall.Name}); err != nil {
-			return r, err
-		}
-		if err := sink(model.ToolArgs{Index: i, Fragment: c.FunctionCall.Arguments}); err != nil {
-			return r, err
-		}
-	}
-	r.Stop = stop(r.RawStop, len(calls) > 0)
-	if len(r.Parts) == 0 && r.Stop == model.StopEnd {
-		return r, &model.Error{Kind: model.Malformed, Provider: a.o.Provider, Message: "the answer is empty"}
-	}
-	return r, nil
+	r.told = true
+	return r.sink(e)
 }
 
-// cleanThink returns the reasoning of a choice, wherever the model put it.
-func cleanThink(c *llms.ContentChoice) string {
-	if c.ReasoningContent != "" {
-		return c.ReasoningContent
+// hear is the callback of the model: it hands e over and returns what became of it.
+func (r *run) hear(e model.Event) error {
+	done := make(chan error, 1)
+	select {
+	case r.pieces <- piece{e, done}:
+		err := <-done
+		if r.a.o.Deaf {
+			return nil
+		}
+		return err
+	case <-r.over:
+		if r.a.o.Deaf {
+			return nil
+		}
+		return context.Canceled
 	}
-	think, _ := c.GenerationInfo["ThinkingContent"].(string)
-	return think
 }
 
-// failure gives err its kind.
-func (a *adapter) failure(ctx context.Context, err error, began bool) error {
-	if err == nil {
-		err = errors.New("no answer")
+// ends waits for the model, which has been told to stop, as long as is fair.
+func (r *run) ends(ended <-chan struct{}) bool {
+	patience := time.NewTimer(r.a.o.Grace)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-patience.C:
+		return false
 	}
-	e := &model.Error{Provider: a.o.Provider, Message: err.Error(), Partial: began, Err: err}
-	if ctx.Err() != nil {
-		e.Kind, e.Message, e.Err = model.Canceled, "the request was cancelled", context.Cause(ctx)
-		return e
+}
+
+// spoiled is the error of a request that listen has ended.
+func (r *run) spoiled(why error) error {
+	if own, ok := why.(errSink); ok {
+		return own.error
 	}
-	e.Kind = a.kind(err)
+	e := &model.Error{Kind: model.Canceled, Provider: r.a.o.Provider, Message: "the request was cancelled", Partial: r.told, Err: why}
+	if why == errSilent {
+		e.Kind, e.Message = model.Idle, why.Error()
+	}
 	return e
-}
-
-// kind finds the kind of an error. Beside the errors of the network, langchaingo's
-// models have nothing but sentences, which its own mapper and this one look into.
-func (a *adapter) kind(err error) model.Kind {
-	known, ok := errors.AsType[*llms.Error](err)
-	if !ok {
-		known, ok = errors.AsType[*llms.Error](llms.NewErrorMapper(a.o.Provider).Map(err))
-	}
-	if ok && known.Code != llms.ErrCodeUnknown {
-		return kind(known.Code)
-	}
-	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.ErrUnexpectedEOF) {
-		return model.Connection
-	}
-	text := strings.ToLower(err.Error())
-	for _, sign := range []string{"network error", "connection re", "unexpected eof", "broken pipe"} {
-		if strings.Contains(text, sign) {
-			return model.Connection
-		}
-	}
-	return model.Unknown
 }

@@ -2,6 +2,7 @@ package langchain
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 
@@ -14,40 +15,116 @@ import (
 // field for it.
 const errorMark = "ERROR: "
 
-// messages turns a request into what every model of langchaingo understands:
-// one part per tool message, no parts of ours.
-func messages(req *model.Request) []llms.MessageContent {
+// messages turns a request into what a model of langchaingo understands: no parts
+// of ours, and the shape that it wants.
+func messages(req *model.Request, o *Options) []llms.MessageContent {
+	if o.Shape == Flat {
+		return []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, flat(req))}
+	}
 	var out []llms.MessageContent
 	if req.System != "" {
 		out = append(out, llms.TextParts(llms.ChatMessageTypeSystem, req.System))
 	}
 	for _, m := range req.Messages {
-		var parts []llms.ContentPart
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case model.Reasoning:
-			case model.Extra:
-				parts = append(parts, p.ToolCall)
-			case model.ToolResult:
-				r := p.ToolCallResponse
-				if p.IsError {
-					r.Content = errorMark + r.Content
-				}
-				parts = append(parts, r)
-			case llms.TextContent:
-				if p.Text != "" {
-					parts = append(parts, p)
-				}
-			default:
-				parts = append(parts, p)
-			}
-		}
-		if m.Role == llms.ChatMessageTypeTool {
+		parts := plain(m.Parts, o.Pictures)
+		switch {
+		case o.Shape == Joined:
+			parts = join(parts)
+		case o.Shape == Grouped && m.Role != llms.ChatMessageTypeTool:
+		default:
 			for _, p := range parts {
 				out = append(out, llms.MessageContent{Role: m.Role, Parts: []llms.ContentPart{p}})
 			}
-		} else if len(parts) > 0 {
+			continue
+		}
+		if len(parts) > 0 {
 			out = append(out, llms.MessageContent{Role: m.Role, Parts: parts})
+		}
+	}
+	if o.Shape == Paired {
+		return pair(out)
+	}
+	return out
+}
+
+// plain returns parts as those of llms alone. Reasoning stays behind.
+func plain(parts []llms.ContentPart, pictures Pictures) []llms.ContentPart {
+	var out []llms.ContentPart
+	for _, p := range parts {
+		switch p := p.(type) {
+		case model.Reasoning, model.Author:
+		case model.Extra:
+			out = append(out, p.ToolCall)
+		case model.ToolResult:
+			r := p.ToolCallResponse
+			if p.IsError {
+				r.Content = errorMark + r.Content
+			}
+			out = append(out, r)
+		case model.SignedText:
+			if p.Text != "" {
+				out = append(out, p.TextContent)
+			}
+		case llms.TextContent:
+			if p.Text != "" {
+				out = append(out, p)
+			}
+		case llms.BinaryContent:
+			out = append(out, picture(p, pictures))
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func picture(p llms.BinaryContent, want Pictures) llms.ContentPart {
+	if want == Data {
+		return p
+	}
+	return llms.ImageURLPart("data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data))
+}
+
+// join makes one text of the texts and results among parts, with the pictures
+// after it. Calls are for models that read them.
+func join(parts []llms.ContentPart) []llms.ContentPart {
+	var texts []string
+	var out []llms.ContentPart
+	for _, p := range parts {
+		switch p := p.(type) {
+		case llms.TextContent:
+			texts = append(texts, p.Text)
+		case llms.ToolCallResponse:
+			texts = append(texts, p.Content)
+		case llms.BinaryContent, llms.ImageURLContent:
+			out = append(out, p)
+		}
+	}
+	if len(texts) == 0 {
+		return out
+	}
+	return append([]llms.ContentPart{llms.TextContent{Text: strings.Join(texts, "\n\n")}}, out...)
+}
+
+// pair moves each result to its call, in messages of one part each.
+func pair(msgs []llms.MessageContent) []llms.MessageContent {
+	results := map[string]llms.MessageContent{}
+	for _, m := range msgs {
+		if r, ok := m.Parts[0].(llms.ToolCallResponse); ok {
+			results[r.ToolCallID] = m
+		}
+	}
+	var out []llms.MessageContent
+	for _, m := range msgs {
+		switch p := m.Parts[0].(type) {
+		case llms.ToolCallResponse: // stands with its call
+		case llms.ToolCall:
+			out = append(out, m)
+			if r, ok := results[p.ID]; ok {
+				out = append(out, r)
+			}
+		default:
+			out = append(out, m)
 		}
 	}
 	return out
@@ -70,8 +147,8 @@ func tools(ts []model.Tool) []llms.Tool {
 	return out
 }
 
-// isToolJSON reports whether a chunk is a list of tool calls in JSON, which
-// some models push into the stream of text.
+// isToolJSON reports whether a chunk is a list of tool calls in JSON, which some
+// models push into the stream of text.
 func isToolJSON(p []byte) bool {
 	if !bytes.HasPrefix(p, []byte("[{")) {
 		return false
@@ -89,81 +166,4 @@ func isToolJSON(p []byte) bool {
 		}
 	}
 	return true
-}
-
-// stop gives the words of many providers one meaning.
-func stop(raw string, calls bool) model.Stop {
-	switch strings.ToLower(raw) {
-	case "length", "max_tokens", "finishreasonmaxtokens":
-		return model.StopLength
-	case "model_context_window_exceeded":
-		return model.StopContext
-	case "content_filter", "refusal", "safety", "finishreasonsafety":
-		return model.StopRefusal
-	case "pause_turn":
-		return model.StopPause
-	}
-	if calls {
-		return model.StopTools
-	}
-	return model.StopEnd
-}
-
-// usage reads the token counts under the names that langchaingo's models use.
-// Some leave the cached part out of the input; it is part of it here.
-func usage(info map[string]any) model.Usage {
-	count := func(names ...string) (int, bool) {
-		for _, name := range names {
-			switch n := info[name].(type) {
-			case int:
-				return n, true
-			case int32:
-				return int(n), true
-			case int64:
-				return int(n), true
-			case float64:
-				return int(n), true
-			}
-		}
-		return 0, false
-	}
-	var u model.Usage
-	input, known := count("PromptTokens", "input_tokens")
-	without, bare := count("InputTokens") // without the cached part
-	u.CacheRead, _ = count("PromptCachedTokens", "CacheReadInputTokens")
-	u.CacheWrite, _ = count("CacheCreationInputTokens")
-	u.Output, _ = count("CompletionTokens", "OutputTokens", "output_tokens")
-	u.Reasoning, _ = count("ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens")
-	u.Input, u.Known = input, known || bare
-	if !known && bare {
-		u.Input = without + u.CacheRead + u.CacheWrite
-	}
-	return u
-}
-
-// kind is what a code of langchaingo is here.
-func kind(code llms.ErrorCode) model.Kind {
-	switch code {
-	case llms.ErrCodeAuthentication:
-		return model.Auth
-	case llms.ErrCodeRateLimit:
-		return model.RateLimit
-	case llms.ErrCodeInvalidRequest, llms.ErrCodeNotImplemented:
-		return model.Invalid
-	case llms.ErrCodeResourceNotFound:
-		return model.NotFound
-	case llms.ErrCodeTimeout:
-		return model.Idle
-	case llms.ErrCodeCanceled:
-		return model.Canceled
-	case llms.ErrCodeQuotaExceeded:
-		return model.Quota
-	case llms.ErrCodeContentFilter:
-		return model.Refused
-	case llms.ErrCodeTokenLimit:
-		return model.TokenLimit
-	case llms.ErrCodeProviderUnavailable:
-		return model.Overloaded
-	}
-	return model.Unknown
 }
