@@ -14,6 +14,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/attach"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // readContext is the tool with which a model reads what is attached.
@@ -100,6 +101,15 @@ func attachmentName(b event.Block) string {
 		}
 	}
 	return clip(strings.Join(strings.Fields(name), " "), maxName)
+}
+
+// pictureName is what a picture is called on one line, by the client or its address;
+// "" is nothing (R-HARN-32).
+func pictureName(b event.Block) string {
+	if b.Name == "" && b.URI == "" {
+		return ""
+	}
+	return tools.Line(attachmentName(b), maxName)
 }
 
 // clip returns s, which is longer than limit characters only up to an ellipsis. What

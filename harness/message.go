@@ -148,7 +148,7 @@ func sent(comp prompt.Composition, blocks []event.Block, items []attach.Item, ta
 		switch {
 		case isPicture(b):
 			say()
-			parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}})
+			parts = append(parts, thread.Part{Image: &tools.Image{MIME: b.MIME, Data: b.Data}, Name: pictureName(b)})
 		case isAttachment(b):
 			texts = append(texts, mention(items[0]))
 			items = items[1:]

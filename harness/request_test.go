@@ -149,7 +149,7 @@ func TestDateEndsTheUserTurnAndStays(t *testing.T) { // R-PROMPT-30, R-PROMPT-33
 		r := f.script.requests()[1]
 		var got []string
 		for _, m := range r.Messages {
-			got = append(got, m.Parts[0].(llms.TextContent).Text)
+			got = append(got, texts(m)...)
 		}
 		want := []string{"one\n\n" + first, "x", "two\n\n" + second}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -248,14 +248,15 @@ func TestPictures(t *testing.T) { // R-HARN-32
 		warned := false
 		for _, e := range rec.all() {
 			n, ok := e.(event.Notice)
-			warned = warned || ok && n.Severity == event.Warning
+			warned = warned || ok && n.Severity == event.Warning && strings.Contains(n.Text, "a.png")
 		}
 		if warned == tt.sees {
 			t.Errorf("%s, model sees it: %v, user was warned: %v", tt.mime, tt.sees, warned)
 		}
 		parts := f.script.requests()[0].Messages[0].Parts
-		if got := parts[1]; cmp.Diff(llms.BinaryContent{MIMEType: tt.mime, Data: []byte{1}}, got) != "" {
-			t.Errorf("second part = %v, want the picture", got)
+		want := model.Picture{BinaryContent: llms.BinaryContent{MIMEType: tt.mime, Data: []byte{1}}, Name: "a.png"}
+		if diff := cmp.Diff(want, parts[1]); diff != "" {
+			t.Errorf("second part is not the picture (-want +got):\n%s", diff)
 		}
 		if _, ok := parts[2].(llms.TextContent); !ok || len(parts) != 3 {
 			t.Errorf("parts = %v, want text, picture and date", parts)

@@ -285,9 +285,13 @@ func TestLeftAttemptIsNoPartOfTheConversation(t *testing.T) { // R-HARN-28
 		var got []string
 		for _, m := range last.Messages {
 			for _, p := range m.Parts {
-				if p, ok := p.(llms.TextContent); ok && m.Role == llms.ChatMessageTypeAI {
-					got = append(got, p.Text)
-				} else if !ok {
+				switch p := p.(type) {
+				case llms.TextContent:
+					if m.Role == llms.ChatMessageTypeAI {
+						got = append(got, p.Text)
+					}
+				case model.Author:
+				default:
 					t.Errorf("part %+v, want none but text", p)
 				}
 			}

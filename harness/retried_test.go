@@ -3,7 +3,6 @@ package harness_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -47,13 +46,13 @@ func TestRetry(t *testing.T) { // R-HARN-26
 	if got := said(entries); got != "before "+want {
 		t.Errorf("thread = %q, want %q: the earlier answer stays", got, "before "+want)
 	}
-	var texts []string
+	var shown []string
 	for _, e := range replayed(t, s) {
 		if e, ok := e.(event.Text); ok {
-			texts = append(texts, e.Text)
+			shown = append(shown, e.Text)
 		}
 	}
-	if diff := cmp.Diff([]string{"zero", "two"}, texts); diff != "" {
+	if diff := cmp.Diff([]string{"zero", "two"}, shown); diff != "" {
 		t.Errorf("shown after the retry (-want +got):\n%s", diff)
 	}
 
@@ -61,8 +60,8 @@ func TestRetry(t *testing.T) { // R-HARN-26
 	g.script.steps = []step{says("three")}
 	ask(t, g.load(t, s.ID()), "after")
 	seeded := g.script.requests()[0].Messages
-	if got := fmt.Sprint(seeded[3].Parts[0]); len(seeded) != 5 || got != "two" {
-		t.Errorf("%d messages after a load, the answer is %s", len(seeded), got)
+	if got := texts(seeded[3]); len(seeded) != 5 || !slices.Equal(got, []string{"two"}) {
+		t.Errorf("%d messages after a load, the answer is %q", len(seeded), got)
 	}
 	ask(t, s, "and again")
 	if got := f.traces[len(f.traces)-1]; got.Harness != "reused" {
@@ -206,8 +205,8 @@ func TestRetryThatIsCancelled(t *testing.T) { // R-HARN-26, R-HARN-27
 	}
 	ask(t, s, "go on")
 	last := f.script.requests()[2].Messages
-	if got := fmt.Sprint(last[1].Parts); len(last) != 3 || got != "[half]" {
-		t.Errorf("the next request has the answer %s in %d messages, want what came of the retry", got, len(last))
+	if got := texts(last[1]); len(last) != 3 || !slices.Equal(got, []string{"half"}) {
+		t.Errorf("the next request has the answer %q in %d messages, want what came of the retry", got, len(last))
 	}
 }
 

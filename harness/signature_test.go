@@ -286,7 +286,7 @@ func TestRebuildKeepsTheConversation(t *testing.T) { // R-HARN-07, R-HARN-15, C1
 	if got := f.traces[2]; got.Harness != "rebuilt" {
 		t.Errorf("trace = %+v, want rebuilt", got)
 	}
-	think := seeded[1].Parts[0].(model.Reasoning)
+	think := seeded[1].Parts[1].(model.Reasoning)
 	if think.Provider != "p/m" || think.Signature != "sig" {
 		t.Errorf("reasoning = %+v, want it tagged with its model", think)
 	}

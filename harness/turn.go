@@ -326,14 +326,15 @@ func (t *turn) begin(ctx context.Context) error {
 	if err := t.storeInput(ctx); err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(t.in.Blocks, t.unseen); i >= 0 {
-		return t.out.emit(event.Notice{
-			Severity: event.Warning,
-			Text: fmt.Sprintf("%s cannot see pictures of the type %s; it is told only that there is one.",
-				display(t.snap.Model), t.in.Blocks[i].MIME),
-		})
+	unseen := t.unseen()
+	if len(unseen) == 0 {
+		return nil
 	}
-	return nil
+	return t.out.emit(event.Notice{
+		Severity: event.Warning,
+		Text: fmt.Sprintf("%s cannot see what is attached: %s. It is told that there is such a picture, and no more.",
+			display(t.snap.Model), strings.Join(unseen, ", ")),
+	})
 }
 
 // notice tells the user something that is told once in a session.
@@ -348,9 +349,22 @@ func (t *turn) notice(text string) error {
 	return nil
 }
 
-// unseen reports whether b is a picture that the model cannot see (R-HARN-32).
-func (t *turn) unseen(b event.Block) bool {
-	return isPicture(b) && !t.snap.Model.Sees(model.PictureType(b.MIME, b.Data))
+// unseen names the pictures of the message that the model cannot see, as the model
+// hears of them (R-HARN-32).
+func (t *turn) unseen() []string {
+	var out []string
+	for _, b := range t.in.Blocks {
+		mime := model.PictureType(b.MIME, b.Data)
+		if !isPicture(b) || t.snap.Model.Sees(mime) {
+			continue
+		}
+		of := fmt.Sprintf("%s, %d KiB", mime, (len(b.Data)+1023)/1024)
+		if name := pictureName(b); name != "" {
+			of = name + ", " + of
+		}
+		out = append(out, "an image ("+of+")")
+	}
+	return out
 }
 
 // id gives the next id of the turn. Its number is that of the turn's first entry

@@ -71,6 +71,8 @@ func part(p llms.ContentPart) Size {
 		if strings.HasPrefix(p.MIMEType, "image/") {
 			return Size{Likely: Picture}
 		}
+	case model.Picture:
+		return part(p.BinaryContent)
 	case llms.CachedContent:
 		return part(p.ContentPart)
 	}

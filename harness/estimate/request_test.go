@@ -27,6 +27,7 @@ func TestParts(t *testing.T) {
 		{"response", response, estimate.Size{Likely: 5, Least: 4}},
 		{"result", model.ToolResult{ToolCallResponse: response, Images: []llms.BinaryContent{png, png}}, estimate.Size{Likely: 5 + 2*estimate.Picture, Least: 4}},
 		{"picture", png, estimate.Size{Likely: estimate.Picture}},
+		{"named picture", model.Picture{BinaryContent: png, Name: "a.png"}, estimate.Size{Likely: estimate.Picture}},
 		{"picture by its address", llms.ImageURLContent{URL: "https://example.com/a.png"}, estimate.Size{Likely: estimate.Picture}},
 		{"data", llms.BinaryContent{MIMEType: "application/pdf", Data: []byte{1}}, estimate.Size{}},
 		{"cached", llms.CachedContent{ContentPart: llms.TextContent{Text: "four words of text"}}, estimate.Size{Likely: 5, Least: 4}},

@@ -63,7 +63,8 @@ func whole() []thread.Body {
 			MessageID: "m1", Model: "p/m", Usage: model.Usage{Input: 1, Output: 2, Known: true}, Stop: model.StopTools,
 			Parts: []thread.Part{
 				{ID: "t1", Reasoning: &thread.Reasoning{Text: "secret thought", Provider: "p/m", Signature: "sig"}},
-				{ID: "m1", Text: "I look.\n```\nnever closed"}, {Call: &call}, {Call: &left},
+				{ID: "m1", Text: "I look.\n```\nnever closed", Signed: &thread.Signed{Provider: "p/m", Content: json.RawMessage(`"sealed"`)}},
+				{Call: &call}, {Call: &left}, {Signed: &thread.Signed{Provider: "p/m", Content: json.RawMessage(`"sealed"`)}},
 			},
 		},
 		thread.Result{

@@ -88,14 +88,15 @@ func encodeEntry(e thread.Entry, o Options) ([]byte, error) {
 	return encode(entry{e.Seq, e.Time.UTC().Truncate(time.Microsecond), kind, body})
 }
 
-// thoughtless returns parts without reasoning, and calls without what a provider has
-// sealed in them, which may be the thought behind the call.
+// thoughtless returns parts without reasoning, and texts and calls without what a
+// provider has sealed in them, which may be the thought behind them.
 func thoughtless(parts []thread.Part) []thread.Part {
 	var out []thread.Part
 	for _, p := range parts {
-		if p.Reasoning != nil {
+		if p.Reasoning != nil || p.Signed != nil && p.Text == "" {
 			continue
 		}
+		p.Signed = nil
 		if p.Call != nil && p.Call.Extra != nil {
 			c := *p.Call
 			c.Extra = nil

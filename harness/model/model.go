@@ -215,8 +215,17 @@ type Author struct {
 	Ref string // PROVIDER/MODEL
 }
 
+// A Picture is a picture of the user's that has a name, so that a model which
+// cannot see it can be told which one it was (R-HARN-32). Like [Author] it is for
+// wrappers: normalise makes it llms.BinaryContent or a line that names it.
+type Picture struct {
+	llms.BinaryContent
+	Name string // on one line
+}
+
 var (
 	_ llms.ContentPart = Author{}
+	_ llms.ContentPart = Picture{}
 	_ llms.ContentPart = SignedText{}
 	_ llms.ContentPart = Reasoning{}
 	_ llms.ContentPart = ToolResult{}

@@ -51,7 +51,18 @@ func fullOf[B thread.Body]() B {
 // written returns the bodies whose stored forms testdata holds: of each kind
 // those that earlier programs knew, and the last with something in every field.
 func written() []thread.Body {
-	return slices.Concat(earlier(), later(), latest())
+	return slices.Concat(earlier(), later(), latest(), newest())
+}
+
+// newest are the forms that have come to those of latest.
+func newest() []thread.Body {
+	user, answer := latest()[0].(thread.User), earlier()[3].(thread.Assistant)
+	user.Sent = slices.Clone(user.Sent)
+	user.Sent[1].Name = "a <b> \xff.png"
+	answer.Parts = append(answer.Parts,
+		thread.Part{ID: "m4", Text: "sealed", Signed: &thread.Signed{Provider: "p/m", Content: json.RawMessage(`{ "phase": "<x>" }`)}},
+		thread.Part{Signed: &thread.Signed{Provider: "p/m", Content: json.RawMessage(`"s"`)}})
+	return []thread.Body{user, answer}
 }
 
 // latest are the forms that have come to those of later.
@@ -198,6 +209,13 @@ func TestCodecTestsEveryField(t *testing.T) {
 			if v.Field(i).IsZero() {
 				t.Errorf("%T: field %s is zero", b, v.Type().Field(i).Name)
 			}
+		}
+	}
+	parts := slices.Concat(fullOf[thread.User]().Sent, fullOf[thread.Assistant]().Parts)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[thread.Part]()) {
+		set := func(p thread.Part) bool { return !reflect.ValueOf(p).FieldByIndex(f.Index).IsZero() }
+		if !slices.ContainsFunc(parts, set) {
+			t.Errorf("no part has a %s", f.Name)
 		}
 	}
 	shown := reflect.ValueOf(fullOf[thread.Result]().Shown)

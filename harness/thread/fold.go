@@ -175,7 +175,8 @@ func (c *Conversation) move(m Moved) {
 // answer adds an answer and opens its calls.
 func (c *Conversation) answer(a Assistant) {
 	c.user.fresh, c.user.held = false, nil
-	c.say(llms.ChatMessageTypeAI, parts(a.Parts))
+	c.settle()
+	c.say(llms.ChatMessageTypeAI, c.authored(a.Model, parts(a.Parts)))
 	for _, p := range a.Parts {
 		if p.Call == nil {
 			continue
@@ -186,6 +187,28 @@ func (c *Conversation) answer(a Assistant) {
 		c.wire[p.Call.WireID] = true
 		c.open = append(c.open, *p.Call)
 	}
+}
+
+// authored returns what the model ref says with its name before it, unless what it
+// says goes on with words of its own (R-TASK-40).
+func (c *Conversation) authored(ref string, ps []llms.ContentPart) []llms.ContentPart {
+	if len(ps) == 0 || c.author() == ref {
+		return ps
+	}
+	return slices.Insert(ps, 0, llms.ContentPart(model.Author{Ref: ref}))
+}
+
+// author returns who wrote the end of the last message; "" is nobody that is known.
+func (c *Conversation) author() string {
+	if len(c.messages) == 0 {
+		return ""
+	}
+	for _, p := range slices.Backward(c.messages[len(c.messages)-1].Parts) {
+		if a, ok := p.(model.Author); ok {
+			return a.Ref
+		}
+	}
+	return ""
 }
 
 // result notes the result of an open call. The last one closes the step, in
@@ -279,12 +302,24 @@ func parts(ps []Part) []llms.ContentPart {
 				Provider:    r.Provider, Signature: r.Signature, Redacted: r.Redacted, Field: r.Field,
 			})
 		case p.Image != nil:
-			out = append(out, llms.BinaryContent{MIMEType: p.Image.MIME, Data: p.Image.Data})
+			out = append(out, picture(p))
+		case p.Signed != nil:
+			out = append(out, model.SignedText{
+				TextContent: llms.TextContent{Text: p.Text}, Provider: p.Signed.Provider, Content: p.Signed.Content,
+			})
 		case p.Text != "":
 			out = append(out, llms.TextContent{Text: p.Text})
 		}
 	}
 	return out
+}
+
+func picture(p Part) llms.ContentPart {
+	data := llms.BinaryContent{MIMEType: p.Image.MIME, Data: p.Image.Data}
+	if p.Name == "" {
+		return data
+	}
+	return model.Picture{BinaryContent: data, Name: p.Name}
 }
 
 func toolCall(c Call) llms.ContentPart {

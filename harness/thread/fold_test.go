@@ -46,6 +46,8 @@ func lines(ms []llms.MessageContent) []string {
 				line = append(line, p.Text)
 			case llms.ToolCall:
 				line = append(line, "call "+p.ID)
+			case model.Author:
+				line = append(line, "by "+p.Ref)
 			case model.ToolResult:
 				first, _, _ := strings.Cut(p.Content, ":")
 				line = append(line, fmt.Sprintf("%s %s %v", p.ToolCallID, first, p.IsError))
@@ -202,6 +204,8 @@ func TestPartsKeepTheirTypes(t *testing.T) { // R-HARN-15, R-HARN-31
 	}
 	want := []llms.ContentPart{
 		think, llms.TextContent{Text: "so"}, call,
+		model.SignedText{TextContent: llms.TextContent{Text: "so"}, Provider: "p/m", Content: json.RawMessage(`{"phase":"x"}`)},
+		model.SignedText{Provider: "p/m", Content: json.RawMessage(`{"signature":"x"}`)},
 		model.Extra{ToolCall: call, Provider: "p/m", Content: json.RawMessage(`{"a":1}`)},
 	}
 	var a thread.Assistant
@@ -228,6 +232,23 @@ func TestPartsKeepTheirTypes(t *testing.T) { // R-HARN-15, R-HARN-31
 	}
 }
 
+// An answer says who wrote it, once for what one model wrote (R-TASK-40).
+func TestAuthors(t *testing.T) {
+	by := func(ref string, a thread.Assistant) thread.Assistant {
+		a.Model = ref
+		return a
+	}
+	says := func(text string) thread.Assistant { return thread.Assistant{Parts: []thread.Part{{Text: text}}} }
+	got := lines(fold(user("q"), by("p/m", calls("1")), result("1"), by("p/m", says("a")), by("p/m", says("b")), by("q/n", says("c")),
+		says("d"), by("q/n", thread.Assistant{}), user("r"), says("e"), by("p/m", says("f")), user("s"), by("p/m", thread.Assistant{})).Messages())
+	want := []string{
+		"human|q", "ai|by p/m|call w1", "tool|w1 of 1 false", "ai|by p/m|a|b|by q/n|c|by |d", "human|r", "ai|e|by p/m|f", "human|s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestImages(t *testing.T) {
 	png := tools.Image{MIME: "image/png", Data: []byte{1}}
 	r := result("1")
@@ -236,6 +257,10 @@ func TestImages(t *testing.T) {
 	want := llms.BinaryContent{MIMEType: "image/png", Data: []byte{1}}
 	if diff := cmp.Diff(want, ms[0].Parts[1]); diff != "" {
 		t.Errorf("picture of the user (-want +got):\n%s", diff)
+	}
+	named := fold(thread.User{Sent: []thread.Part{{Image: &png, Name: "a.png"}}}).Messages()[0].Parts[0]
+	if diff := cmp.Diff(llms.ContentPart(model.Picture{BinaryContent: want, Name: "a.png"}), named); diff != "" {
+		t.Errorf("picture with a name (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]llms.BinaryContent{want}, ms[2].Parts[0].(model.ToolResult).Images); diff != "" {
 		t.Errorf("picture of a result (-want +got):\n%s", diff)

@@ -12,6 +12,11 @@ func FromModel(p llms.ContentPart) (Part, bool) {
 	switch p := p.(type) {
 	case llms.TextContent:
 		return Part{Text: p.Text}, p.Text != ""
+	case model.SignedText:
+		if len(p.Content) == 0 {
+			return FromModel(p.TextContent)
+		}
+		return Part{Text: p.Text, Signed: &Signed{Provider: p.Provider, Content: p.Content}}, true
 	case model.Reasoning:
 		r := Reasoning{Text: p.Text, Provider: p.Provider, Signature: p.Signature, Redacted: p.Redacted, Field: p.Field}
 		return Part{Reasoning: &r}, true

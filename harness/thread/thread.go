@@ -76,14 +76,22 @@ type Assistant struct {
 	Meta      json.RawMessage // sources, mcpTools (R-HARN-29)
 }
 
-// A Part is a piece of a message in the thread's own format: exactly one field
-// besides ID is set. It outlives a change of provider.
+// A Part is a piece of a message in the thread's own format: text, reasoning, a
+// call or a picture. It outlives a change of provider.
 type Part struct {
 	ID        string       `json:"id,omitempty"` // message id of a shown segment
 	Text      string       `json:"text,omitempty"`
+	Signed    *Signed      `json:"signed,omitempty"` // comes with text, which may be empty then
 	Reasoning *Reasoning   `json:"reasoning,omitempty"`
 	Call      *Call        `json:"call,omitempty"`
 	Image     *tools.Image `json:"image,omitempty"`
+	Name      string       `json:"name,omitempty"` // of a picture, if it has one
+}
+
+// Signed is what a model wants back with a text of its own.
+type Signed struct {
+	Provider string          `json:"provider,omitempty"` // provider and model that made it
+	Content  json.RawMessage `json:"content,omitempty"`  // opaque
 }
 
 // Reasoning is a block of thought, as [model.Reasoning] but with its fields in

@@ -181,9 +181,16 @@ func (w wireAssistant) body() (Body, error) {
 type wirePart struct {
 	ID        text           `json:"id,omitempty"`
 	Text      text           `json:"text,omitempty"`
+	Signed    *wireSigned    `json:"signed,omitempty"`
 	Reasoning *wireReasoning `json:"reasoning,omitempty"`
 	Call      *wireCall      `json:"call,omitempty"`
 	Image     *wireImage     `json:"image,omitempty"`
+	Name      text           `json:"name,omitempty"`
+}
+
+type wireSigned struct {
+	Provider text `json:"provider,omitempty"`
+	Content  text `json:"content,omitempty"` // JSON
 }
 
 type wireReasoning struct {
@@ -238,7 +245,10 @@ func (w *wireImage) image(blocks []event.Block) (tools.Image, error) {
 func newWireParts(ps []Part) []wirePart {
 	var out []wirePart
 	for _, p := range ps {
-		w := wirePart{ID: text(p.ID), Text: text(p.Text)}
+		w := wirePart{ID: text(p.ID), Text: text(p.Text), Name: text(p.Name)}
+		if s := p.Signed; s != nil {
+			w.Signed = &wireSigned{text(s.Provider), text(s.Content)}
+		}
 		if r := p.Reasoning; r != nil {
 			w.Reasoning = &wireReasoning{text(r.Text), text(r.Provider), text(r.Signature), text(r.Redacted), text(r.Field)}
 		}
@@ -257,7 +267,10 @@ func newWireParts(ps []Part) []wirePart {
 func readParts(ws []wirePart, blocks []event.Block) ([]Part, error) {
 	var out []Part
 	for _, w := range ws {
-		p := Part{ID: string(w.ID), Text: string(w.Text)}
+		p := Part{ID: string(w.ID), Text: string(w.Text), Name: string(w.Name)}
+		if s := w.Signed; s != nil {
+			p.Signed = &Signed{string(s.Provider), raw(s.Content)}
+		}
 		if r := w.Reasoning; r != nil {
 			p.Reasoning = &Reasoning{string(r.Text), string(r.Provider), string(r.Signature), string(r.Redacted), string(r.Field)}
 		}

@@ -25,6 +25,11 @@ type Options struct {
 	// Executed is the template of a call that is told as text, with {{tool}} and
 	// {{summary}}; "" is the usual one.
 	Executed string
+	// Dropped is told of each tool that is left out of requests, and why: the
+	// schema of its arguments is broken, so that a provider would refuse the whole
+	// request (C100). It is told once for each schema, from the goroutine that
+	// streams, and may be nil.
+	Dropped func(tool string, why error)
 }
 
 // Wrap returns a streamer that asks s, a client of the model d, with requests
