@@ -30,7 +30,8 @@ type Rules struct {
 	Folders map[string][]string
 
 	// Owners says which folders may import a library, by the import path or a
-	// path above it; the longest counts. Libraries that are not listed are free.
+	// path above it; the longest counts. A path that ends in "/..." stands for what
+	// is below it alone. Libraries that are not listed are free.
 	Owners map[string][]string
 
 	Anyone   []string // folders that may import every library, as tests may
@@ -173,6 +174,9 @@ func (c *checker) arrow(s source, at token.Pos, imported string) {
 // owners returns the folders that may import a library.
 func (c *checker) owners(imported string) ([]string, bool) {
 	for p := imported; p != "." && p != "/"; p = path.Dir(p) {
+		if owners, ok := c.rules.Owners[p+"/..."]; ok && p != imported {
+			return owners, true
+		}
 		if owners, ok := c.rules.Owners[p]; ok {
 			return owners, true
 		}

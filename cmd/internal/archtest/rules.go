@@ -4,6 +4,7 @@ package archtest
 // stands on what is below it, and every library has one owner, so that its quirks
 // and its upgrades touch one place.
 func Layout() Rules {
+	langchain := []string{"harness/model/langchain/..."}
 	store := []string{"harness/store/..."}
 	return Rules{
 		Module: "github.com/lorimer-dev/lorimer",
@@ -19,9 +20,13 @@ func Layout() Rules {
 			"github.com/coder/acp-go-sdk": {"acp/..."},
 			"github.com/mark3labs/mcp-go": {"mcpbridge/..."},
 
-			"github.com/tmc/langchaingo": {"harness/model/langchain/..."},
-			// The types of a conversation; thread folds its entries into them.
-			"github.com/tmc/langchaingo/llms": {"harness", "harness/model/...", "harness/thread"},
+			"github.com/tmc/langchaingo":              langchain,
+			"github.com/tmc/langchaingo/llms/...":     langchain,
+			"github.com/gage-technologies/mistral-go": langchain,
+			"github.com/IBM/watsonx-go":               langchain,
+			"github.com/aws":                          langchain,
+			// The types of a conversation: thread folds its entries into them, estimate measures them.
+			"github.com/tmc/langchaingo/llms": {"harness", "harness/model/...", "harness/thread", "harness/estimate"},
 
 			"database/sql":                  store,
 			"github.com/jackc/pgx":          store,
