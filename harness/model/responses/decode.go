@@ -1,14 +1,22 @@
 package responses
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
+)
+
+// The events that bring an item.
+const (
+	itemAdded = "response.output_item.added"
+	itemDone  = "response.output_item.done"
 )
 
 // An answer is a reply under construction.
@@ -17,11 +25,16 @@ type answer struct {
 	sink func(model.Event) error
 	told bool  // an event has been delivered
 	own  error // of sink
-	text strings.Builder
-}
 
-func newAnswer(ref string, sink func(model.Event) error) *answer {
-	return &answer{ref: ref, sink: sink}
+	last  event // reused from event to event
+	items []*item
+	calls int   // that have been told
+	spoke *item // whose text was told last, nil after a call
+
+	id, model string
+	stop      string
+	short     bool // the answer is incomplete
+	usage     model.Usage
 }
 
 func (a *answer) tell(e model.Event) error {
@@ -32,25 +45,355 @@ func (a *answer) tell(e model.Event) error {
 	return nil
 }
 
-// event takes the next event of the stream.
+// event takes the next event of the stream. Types that it does not know are a
+// sign of life.
 func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
-	var e struct{ Type, Delta string }
-	if err := json.Unmarshal(data, &e); err != nil {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || string(data) == "[DONE]" {
+		return stream.Alive, nil
+	}
+	e := &a.last
+	*e = event{}
+	if err := json.Unmarshal(data, e); err != nil {
 		return 0, err
 	}
 	switch e.Type {
-	case "error", "response.failed":
-		return 0, p.Fault(http.StatusOK, nil, data)
 	case "response.output_text.delta":
-		a.text.WriteString(e.Delta)
-		return stream.More, a.tell(model.Text(e.Delta))
-	case "response.completed":
-		return stream.Done, nil
+		return a.grow("message", said, e.Content, e.Delta)
+	case "response.refusal.delta":
+		return a.grow("message", refused, e.Content, e.Delta)
+	case "response.reasoning_summary_text.delta":
+		return a.grow("reasoning", summary, e.Summary, e.Delta)
+	case "response.reasoning_text.delta":
+		return a.grow("reasoning", thought, e.Content, e.Delta)
+	case "response.function_call_arguments.delta":
+		return a.grow("function_call", args, 0, e.Delta)
+	case "response.output_text.done":
+		return a.settle("message", said, e.Content, e.Text)
+	case "response.refusal.done":
+		return a.settle("message", refused, e.Content, e.Refusal)
+	case "response.reasoning_summary_text.done":
+		return a.settle("reasoning", summary, e.Summary, e.Text)
+	case "response.reasoning_text.done":
+		return a.settle("reasoning", thought, e.Content, e.Text)
+	case "response.function_call_arguments.done":
+		return a.settle("function_call", args, 0, e.Arguments)
+	case itemAdded, itemDone:
+		return stream.More, a.take(e.Item, e.Output, e.Type)
+	case "response.created":
+		return stream.More, a.begin(e.Response)
+	case "response.completed", "response.incomplete", "response.done":
+		return stream.Done, a.end(p, e)
+	case "response.failed", "response.cancelled":
+		return 0, a.failure(p, e.Response)
+	case "error", "":
+		if e.Type == "error" || present(e.Error) {
+			return 0, broken(p, data)
+		}
 	}
 	return stream.Alive, nil
 }
 
-// reply is the answer so far.
-func (a *answer) reply(id string, _ bool) *model.Reply {
-	return &model.Reply{Parts: []llms.ContentPart{llms.TextContent{Text: a.text.String()}}, Stop: model.StopEnd, RequestID: id}
+func present(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+
+// grow adds s to the piece of the item that the last event names.
+func (a *answer) grow(kind string, f form, index int, s text) (stream.Progress, error) {
+	it := a.named(kind, &a.last)
+	return stream.More, a.add(it, it.piece(f, index), string(s))
+}
+
+// settle compares the piece of the item that the last event names with all of
+// its text.
+func (a *answer) settle(kind string, f form, index int, all text) (stream.Progress, error) {
+	it := a.named(kind, &a.last)
+	return stream.More, a.complete(it, it.piece(f, index), string(all))
+}
+
+// named returns the item of a type that e speaks of: by its id first, by its
+// index in the output second, else the last one. Gateways give an item another id
+// in each event, so that the index counts where the id says nothing.
+func (a *answer) named(kind string, e *event) *item {
+	if it := a.known(kind, e.ItemID); it != nil {
+		return it
+	}
+	if it := a.at(kind, e.Output); it != nil && !it.done {
+		return it
+	}
+	if n := len(a.items); n > 0 && e.ItemID == "" && e.Output == nil && a.items[n-1].Type == kind {
+		return a.items[n-1]
+	}
+	return a.open(&source{Type: kind, ID: e.ItemID}, e.Output)
+}
+
+// known returns the item of a type that goes by one of ids, nil without one.
+func (a *answer) known(kind string, ids ...string) *item {
+	for _, it := range slices.Backward(a.items) {
+		if it.Type == kind && slices.ContainsFunc(ids, it.goes) {
+			return it
+		}
+	}
+	return nil
+}
+
+// at returns the last item at index, nil if there is none or it is of another
+// type.
+func (a *answer) at(kind string, index *int) *item {
+	if index == nil {
+		return nil
+	}
+	for _, it := range slices.Backward(a.items) {
+		if it.index == *index {
+			if it.Type != kind {
+				return nil
+			}
+			return it
+		}
+	}
+	return nil
+}
+
+func (a *answer) open(s *source, index *int) *item {
+	it := &item{source: source{Type: s.Type}, index: -1, ordinal: -1}
+	it.merge(s, index)
+	a.items = append(a.items, it)
+	return it
+}
+
+// add tells s as the next of p.
+func (a *answer) add(it *item, p *piece, s string) error {
+	if s == "" {
+		return nil
+	}
+	if p.form == args {
+		p.text.WriteString(s)
+		if it.ordinal < 0 { // told with its name
+			return nil
+		}
+		return a.tell(model.ToolArgs{Index: it.ordinal, Fragment: s})
+	}
+	first := p.text.Len() == 0
+	p.text.WriteString(s)
+	if first {
+		p.lead = a.gap(it)
+		s = p.lead + s
+	}
+	a.spoke = it
+	if it.Type == "reasoning" {
+		return a.tell(model.Think(s))
+	}
+	return a.tell(model.Text(s))
+}
+
+// gap is what sets a new piece of it apart from what was told before, where that
+// would run into it: another part of a thought, another message.
+func (a *answer) gap(it *item) string {
+	if a.spoke == nil || a.spoke.Type != it.Type || a.spoke == it && it.Type != "reasoning" {
+		return ""
+	}
+	return "\n\n"
+}
+
+// complete tells what all has beyond the pieces of p that came. Arguments that
+// end otherwise than they streamed are those of the reply; a text stays as it was
+// told.
+func (a *answer) complete(it *item, p *piece, all string) error {
+	rest, ok := strings.CutPrefix(all, p.text.String())
+	switch {
+	case ok:
+		return a.add(it, p, rest)
+	case all != "" && p.form == args:
+		p.final = all
+	}
+	return nil
+}
+
+// take takes an item as the server has it when event says: begun, whole, or in
+// the output of the response that closes the stream.
+func (a *answer) take(raw json.RawMessage, index *int, event string) error {
+	var s source
+	if err := json.Unmarshal(raw, &s); err != nil {
+		switch s.Type {
+		case "", "message", "reasoning", "function_call":
+			return err
+		}
+		s = source{Type: s.Type, ID: s.ID} // to be passed over
+	}
+	it := a.known(s.Type, s.ID, s.CallID)
+	if at := a.at(s.Type, index); it == nil && at != nil && event != itemAdded && (!at.done || event != itemDone) {
+		it = at
+	}
+	if it == nil {
+		it = a.open(&s, index)
+	} else {
+		it.merge(&s, index)
+	}
+	if err := a.fill(it, &s); err != nil || event == itemAdded {
+		return err
+	}
+	it.done = true
+	if it.Type == "reasoning" {
+		it.raw = bytes.Clone(raw)
+	}
+	return nil
+}
+
+// fill tells what s has that did not stream.
+func (a *answer) fill(it *item, s *source) error {
+	if it.Type == "function_call" {
+		if err := a.complete(it, it.piece(args, 0), string(s.Arguments)); err != nil || it.ordinal >= 0 || it.Name == "" {
+			return err
+		}
+		return a.start(it)
+	}
+	for i, b := range s.Summary {
+		if err := a.complete(it, it.piece(summary, i), b.Text); err != nil {
+			return err
+		}
+	}
+	for i, b := range s.Content {
+		f, all := said, b.Text
+		switch {
+		case it.Type == "reasoning":
+			f = thought
+		case b.Type == "refusal":
+			f, all = refused, b.Refusal
+		}
+		if err := a.complete(it, it.piece(f, i), all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start tells of a call and of the arguments that came before its name.
+func (a *answer) start(it *item) error {
+	it.id = cmp.Or(it.CallID, it.ID)
+	if it.id == "" || slices.ContainsFunc(a.items, func(o *item) bool { return o != it && o.id == it.id }) {
+		it.id = parts.NewID()
+	}
+	it.ordinal = a.calls
+	a.calls++
+	a.spoke = nil
+	if err := a.tell(model.ToolStart{Index: it.ordinal, ID: it.id, Name: it.Name}); err != nil {
+		return err
+	}
+	if so := it.piece(args, 0).text.String(); so != "" {
+		return a.tell(model.ToolArgs{Index: it.ordinal, Fragment: so})
+	}
+	return nil
+}
+
+func (a *answer) begin(raw json.RawMessage) error {
+	var r response
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return err
+	}
+	a.id, a.model = r.ID, r.Model
+	return nil
+}
+
+// end takes the response that closes the stream. Servers that do not stream have
+// all of the answer there.
+func (a *answer) end(p *stream.Post, e *event) error {
+	var r response
+	raw := e.Response
+	if present(raw) {
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+	}
+	a.id, a.model = cmp.Or(r.ID, a.id), cmp.Or(r.Model, a.model)
+	a.usage = model.Usage(r.Usage)
+	if r.Status == "failed" || r.Status == "cancelled" {
+		return a.failure(p, raw)
+	}
+	for i, it := range a.items {
+		if it.index < 0 {
+			it.index = i
+		}
+	}
+	for i, raw := range r.Output {
+		if err := a.take(raw, &i, e.Type); err != nil {
+			return err
+		}
+	}
+	for _, it := range a.items { // without a name: for the caller to refuse
+		if it.Type == "function_call" && it.ordinal < 0 && it.String() != "" {
+			if err := a.start(it); err != nil {
+				return err
+			}
+		}
+	}
+	a.short = r.Status == "incomplete" || r.Incomplete.Reason != ""
+	a.stop = cmp.Or(r.Incomplete.Reason, r.Status)
+	return nil
+}
+
+// failure is the error of a response that failed.
+func (a *answer) failure(p *stream.Post, raw json.RawMessage) error {
+	var r response
+	if present(raw) {
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+	}
+	a.id, a.model = cmp.Or(r.ID, a.id), cmp.Or(r.Model, a.model)
+	a.usage = model.Usage(r.Usage)
+	return broken(p, r.Error)
+}
+
+// broken is the error that data holds. Without a word about it the provider is at
+// fault.
+func broken(p *stream.Post, data []byte) error {
+	e := p.Fault(http.StatusOK, nil, data)
+	if e.Kind == model.Unknown && e.Message == "" {
+		e.Kind, e.Message = model.Overloaded, "the provider broke the answer off"
+	}
+	return e
+}
+
+// reply is the answer so far; only a whole one has calls, and thoughts that go
+// back.
+func (a *answer) reply(id string, whole bool) *model.Reply {
+	r := &model.Reply{RawStop: a.stop, Usage: a.usage, Model: a.model, RequestID: cmp.Or(id, a.id)}
+	calls := 0
+	for i, it := range a.items {
+		if it.Type == "function_call" {
+			if !whole || it.ordinal < 0 {
+				continue
+			}
+			calls++
+		}
+		if p := it.part(a.ref, whole && a.leads(i)); p != nil {
+			r.Parts = append(r.Parts, p)
+		}
+	}
+	r.Stop = a.reason(calls)
+	return r
+}
+
+// leads reports whether the thought at i led to an item that goes back as well.
+func (a *answer) leads(i int) bool {
+	for _, it := range a.items[i+1:] {
+		if it.Type != "reasoning" {
+			return it.speaks()
+		}
+	}
+	return false
+}
+
+func (a *answer) reason(calls int) model.Stop {
+	switch {
+	case a.stop == "content_filter":
+		return model.StopRefusal
+	case a.short:
+		return model.StopLength
+	case calls > 0:
+		return model.StopTools
+	case slices.ContainsFunc(a.items, func(it *item) bool {
+		return slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == refused && p.text.Len() > 0 })
+	}):
+		return model.StopRefusal
+	}
+	return model.StopEnd
 }

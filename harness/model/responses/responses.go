@@ -11,12 +11,12 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/gpt"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
@@ -34,56 +34,57 @@ type Options struct {
 
 // A Client is one model behind one server.
 type Client struct {
-	model model.Descriptor
-	post  stream.Post // without a body
+	model  model.Descriptor
+	kind   gpt.Model
+	home   bool // the server is OpenAI's own
+	thinks bool // the model thinks, and its thoughts go back to it
+	post   stream.Post
+	spared spared
 }
 
 var _ model.Streamer = (*Client)(nil)
 
 // New returns a client for the model d. It connects to nothing.
 func New(d model.Descriptor, o Options) *Client {
-	c := &Client{model: d, post: stream.Post{
+	c := &Client{model: d, kind: gpt.Of(d.ID), home: gpt.Home(d.BaseURL), post: stream.Post{
 		Provider: cmp.Or(d.Provider, "openai"),
-		URL:      endpoint(d.BaseURL),
-		Header:   http.Header{},
+		URL:      stream.Endpoint(cmp.Or(d.BaseURL, defaultBaseURL), "/responses"),
 		Client:   o.Client,
 		First:    o.First,
 		Idle:     o.Idle,
 	}}
-	if o.Key != "" {
-		c.post.Header.Set("Authorization", "Bearer "+o.Key)
-		c.post.Secrets = append(c.post.Secrets, o.Key)
-	}
-	for k, v := range o.Headers {
-		c.post.Header.Set(k, v)
-		c.post.Secrets = append(c.post.Secrets, v)
-	}
+	c.thinks = c.kind.Thinks() || d.Thinks && !c.kind.Strict()
+	c.post.Authorize("Authorization", "Bearer ", o.Key, o.Headers)
 	return c
-}
-
-// endpoint is the address of responses under base, which may be it already and
-// may carry a query, as Azure's does.
-func endpoint(base string) string {
-	const path = "/responses"
-	base, query, found := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
-	base = strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path
-	if found {
-		return base + "?" + query
-	}
-	return base
 }
 
 // Stream answers req as [model.Streamer] says. With an error the reply holds the
 // text and the thoughts that had arrived, and no calls: they may be cut short.
+//
+// A request that the server refuses for something that an answer can do without
+// is sent once more without it.
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	for {
+		reply, err := c.ask(ctx, req, sink)
+		if e, ok := err.(*model.Error); !ok || e.Partial || !c.spared.add(e) {
+			return reply, err
+		}
+	}
+}
+
+// ask sends one request.
+func (c *Client) ask(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	p := c.post
 	p.Body = c.body(req)
-	a := newAnswer(c.model.Ref(), sink)
+	a := &answer{ref: c.model.Ref(), sink: sink}
 	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
 	reply := a.reply(h.Get("X-Request-Id"), err == nil)
 	if e, ok := err.(*model.Error); ok && err != a.own {
 		e.Partial = a.told
 		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
+		if e.Status == http.StatusNotFound && e.Code == "" {
+			e.Message += `; a server without the Responses protocol wants kind = "openai-chat"`
+		}
 	}
 	return reply, err
 }

@@ -65,10 +65,10 @@ func kindOf(status int, f fault) model.Kind {
 	case overflow(status, code, text):
 		return model.TokenLimit
 	case f.spent, status == http.StatusPaymentRequired,
-		containsAny(code, "insufficient_quota", "exceeded_current_quota", "billing", "insufficient_balance", "credits_exhausted"),
+		containsAny(code, "insufficient_quota", "exceeded_current_quota", "billing", "insufficient_balance", "credits_exhausted", "usage_limit", "usage_not_included"),
 		containsAny(text, "credit balance", "insufficient balance", "out of credits", "available credits", "billing hard limit"):
 		return model.Quota
-	case containsAny(code, "content_filter", "content_policy", "moderation", "data_inspection_failed", "sensitive"),
+	case containsAny(code, "content_filter", "content_policy", "moderation", "data_inspection_failed", "sensitive", "invalid_prompt", "bio_policy", "policy_violation"),
 		containsAny(text, "content management policy", "content policy", "flagged by moderation", "requires moderation"):
 		return model.Refused
 	case status == http.StatusTooManyRequests, containsAny(code, "rate_limit", "resource_exhausted"):
@@ -80,9 +80,9 @@ func kindOf(status int, f fault) model.Kind {
 	case status == http.StatusNotFound, containsAny(code, "model_not_found", "not_found_error"):
 		return model.NotFound
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500,
-		containsAny(code, "overloaded", "server_error", "api_error", "timeout_error", "unavailable", "internal"):
+		containsAny(code, "overloaded", "server_error", "api_error", "timeout", "unavailable", "internal", "slow_down"):
 		return model.Overloaded
-	case status >= 400, containsAny(code, "invalid_request", "invalid_argument"):
+	case status >= 400, containsAny(code, "invalid_", "image_", "_image", "data_residency"):
 		return model.Invalid
 	}
 	return model.Unknown
@@ -90,7 +90,7 @@ func kindOf(status int, f fault) model.Kind {
 
 // overflow reports whether the prompt is larger than the window.
 func overflow(status int, code, text string) bool {
-	if status == http.StatusTooManyRequests { // too much for a minute, unless it is too much for one request
+	if status == http.StatusTooManyRequests || strings.Contains(code, "rate_limit") { // too much for a minute, unless it is too much for one request
 		return strings.Contains(text, "request too large")
 	}
 	return status == http.StatusRequestEntityTooLarge ||
@@ -142,6 +142,9 @@ func parseFault(body []byte) fault {
 		f.status, f.code = int(n), ""
 	} else if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status, f.code = n, ""
+	}
+	if f.kind == "error" {
+		f.kind = "" // of the event, not of the error
 	}
 	f.google(o["details"])
 	return f

@@ -105,6 +105,18 @@ func TestFaults(t *testing.T) {
 		{"in a stream, with a number", 200, "", `{"error":{"message":"Provider overloaded","code":529}}`, model.Error{Kind: model.Overloaded, Message: "Provider overloaded"}},
 		{"in a stream, with a name", 200, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
 			model.Error{Kind: model.Overloaded, Code: "overloaded_error", Message: "Overloaded"}},
+		{"in a stream, of the type error", 200, "", `{"type":"error","code":null,"message":"odd","param":null}`, model.Error{Kind: model.Unknown, Message: "odd"}},
+		{"in a stream, by its code", 200, "", `{"type":"error","code":"server_error","message":"retry"}`,
+			model.Error{Kind: model.Overloaded, Code: "server_error", Message: "retry"}},
+		{"in a stream, a limit of a minute", 200, "", `{"code":"rate_limit_exceeded","message":"Too many tokens per min. Please try again in 1.5s."}`,
+			model.Error{Kind: model.RateLimit, Code: "rate_limit_exceeded", Message: "Too many tokens per min. Please try again in 1.5s.", RetryAfter: 1500 * time.Millisecond}},
+		{"in a stream, a limit that one request exceeds", 200, "", `{"code":"rate_limit_exceeded","message":"Request too large for gpt-5.5 on tokens per min."}`,
+			model.Error{Kind: model.TokenLimit, Code: "rate_limit_exceeded", Message: "Request too large for gpt-5.5 on tokens per min."}},
+		{"in a stream, slow down", 200, "", `{"code":"slow_down","message":"m"}`, model.Error{Kind: model.Overloaded, Code: "slow_down", Message: "m"}},
+		{"in a stream, a prompt that is refused", 200, "", `{"code":"invalid_prompt","message":"m"}`, model.Error{Kind: model.Refused, Code: "invalid_prompt", Message: "m"}},
+		{"in a stream, a policy", 200, "", `{"code":"bio_policy","message":"m"}`, model.Error{Kind: model.Refused, Code: "bio_policy", Message: "m"}},
+		{"in a stream, a picture", 200, "", `{"code":"image_parse_error","message":"m"}`, model.Error{Kind: model.Invalid, Code: "image_parse_error", Message: "m"}},
+		{"in a stream, a plan that is used up", 200, "", `{"code":"usage_limit_reached","message":"m"}`, model.Error{Kind: model.Quota, Code: "usage_limit_reached", Message: "m"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
