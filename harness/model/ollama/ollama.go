@@ -3,7 +3,12 @@
 //
 // The protocol that Ollama shares with others cannot say how large the context is
 // to be, and a prompt beyond it loses its beginning without a word. The native one
-// can, and here a prompt that was cut is an error, never an answer.
+// can: the window of the model is asked for with every request, together with an
+// error for what does not fit. Servers that know no such wish are watched: an
+// answer to a prompt that was cut is an error, never an answer.
+//
+// The protocol has no tool choice. Where no tool may be called the tools stay, so
+// that the prefix does, and a call is left to the caller to refuse.
 package ollama
 
 import (
@@ -40,41 +45,51 @@ type Client struct {
 
 var _ model.Streamer = (*Client)(nil)
 
-// New returns a client for the model d. It connects to nothing.
+// New returns a client for the model d, whose window becomes the size of the
+// context. It connects to nothing.
 func New(d model.Descriptor, o Options) *Client {
 	c := &Client{model: d, post: stream.Post{
 		Provider: cmp.Or(d.Provider, "ollama"),
 		URL:      endpoint(d.BaseURL),
-		Header:   http.Header{},
 		Client:   o.Client,
 		Lines:    true,
 		First:    o.First,
 		Idle:     o.Idle,
 	}}
-	if o.Key != "" {
-		c.post.Header.Set("Authorization", "Bearer "+o.Key)
-		c.post.Secrets = append(c.post.Secrets, o.Key)
-	}
-	for k, v := range o.Headers {
-		c.post.Header.Set(k, v)
-		c.post.Secrets = append(c.post.Secrets, v)
-	}
+	c.post.Authorize("Authorization", "Bearer ", o.Key, o.Headers)
 	return c
 }
 
-// endpoint is the address of the chat under base, which may be it already or that
-// of the protocol that is shared with others.
+// endpoint is the address of the chat under base, which may be it already, or the
+// one that other protocols of the same server have.
 func endpoint(base string) string {
-	base = strings.TrimRight(cmp.Or(base, defaultBaseURL), "/")
+	base = cmp.Or(base, defaultBaseURL)
+	path, query, found := strings.Cut(base, "?")
+	path = strings.TrimRight(path, "/")
 	for _, tail := range []string{"/api/chat", "/api", "/v1"} {
-		base = strings.TrimSuffix(base, tail)
+		path = strings.TrimSuffix(path, tail)
 	}
-	return base + "/api/chat"
+	if found {
+		path += "?" + query
+	}
+	return stream.Endpoint(path, "/api/chat")
 }
 
-// Stream answers req as [model.Streamer] says.
+// Stream answers req as [model.Streamer] says. With an error the reply holds the
+// text and the thoughts that had arrived, and no calls.
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-	return nil, &model.Error{Kind: model.Unavailable, Provider: c.post.Provider}
+	p := c.post
+	p.Body = c.body(req)
+	a := &answer{ref: c.model.Ref(), window: c.model.Window, limit: req.MaxTokens, sink: sink}
+	_, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.line(&p, data) })
+	if err == nil {
+		err = a.finish(&p, req)
+	}
+	if e, ok := err.(*model.Error); ok && err != a.own {
+		c.explain(&p, e)
+		e.Partial = a.told
+	}
+	return a.reply(err == nil), err
 }
 
 // GenerateContent answers as [model.Generate] says.
