@@ -22,7 +22,7 @@ type chunk struct {
 		Reason  string `json:"blockReason"`
 		Message string `json:"blockReasonMessage"`
 	} `json:"promptFeedback"`
-	Usage      *usage          `json:"usageMetadata"`
+	Usage      later           `json:"usageMetadata"`
 	Model      string          `json:"modelVersion"`
 	ResponseID string          `json:"responseId"`
 	Error      json.RawMessage `json:"error"`
@@ -50,6 +50,17 @@ type functionCall struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
+}
+
+// later is JSON that is read when it is needed. Counts come with every event, and
+// the last ones are enough.
+type later []byte
+
+func (l *later) UnmarshalJSON(b []byte) error {
+	if string(b) != "null" {
+		*l = append((*l)[:0], b...)
+	}
+	return nil
 }
 
 // usage is how tokens are counted: totals so far, without those that are zero.
@@ -87,15 +98,14 @@ type answer struct {
 	told bool  // an event has been delivered
 	own  error // of sink
 
-	last    chunk // reused from event to event
-	pieces  []*piece
-	calls   int
-	stop    string
-	why     string // what the provider says of the stop
-	model   string
-	id      string
-	counts  usage
-	counted bool
+	last   chunk // reused from event to event
+	pieces []*piece
+	calls  int
+	stop   string
+	why    string // what the provider says of the stop
+	model  string
+	id     string
+	counts usage
 }
 
 func (a *answer) tell(e model.Event) error {
@@ -126,7 +136,6 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 		return 0, p.Fault(http.StatusOK, nil, data)
 	}
 	a.model, a.id = cmp.Or(a.model, c.Model), cmp.Or(a.id, c.ResponseID)
-	a.count(c.Usage)
 	if r := c.Feedback.Reason; r != "" && r != "BLOCKED_REASON_UNSPECIFIED" && r != "BLOCK_REASON_UNSPECIFIED" {
 		return 0, &model.Error{Kind: model.Refused, Provider: p.Provider, Code: r,
 			Message: "the prompt is blocked" + because(cmp.Or(c.Feedback.Message, r)) + "; say it in other words"}
@@ -140,13 +149,15 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 		}
 	}
 	if a.stop != "" {
+		a.count()
 		return stream.Ending, nil
 	}
 	return stream.More, nil
 }
 
 // next returns the chunk to decode into. Its lists are reused, but nothing of
-// what was in them: json decodes on top of that.
+// what was in them: json decodes on top of that. The counts stay until there are
+// newer ones.
 func (a *answer) next() *chunk {
 	c := &a.last
 	all := c.Candidates[:cap(c.Candidates)]
@@ -156,7 +167,7 @@ func (a *answer) next() *chunk {
 		all[i] = candidate{}
 		all[i].Content.Parts = had[:0]
 	}
-	*c = chunk{Candidates: all[:0]}
+	*c = chunk{Candidates: all[:0], Usage: c.Usage}
 	return c
 }
 
@@ -251,13 +262,14 @@ func (a *answer) call(p *part) error {
 	return a.tell(model.ToolArgs{Index: n, Fragment: args})
 }
 
-// count takes totals; what a later event leaves out stays.
-func (a *answer) count(u *usage) {
-	if u == nil {
+// count takes the totals of the last event; what it leaves out stays. Those that
+// cannot be read are unknown, and no reason to fail.
+func (a *answer) count() {
+	var u usage
+	if json.Unmarshal(a.last.Usage, &u) != nil || u == (usage{}) {
 		return
 	}
 	c := &a.counts
-	a.counted = a.counted || *u != usage{}
 	*c = usage{
 		Prompt: cmp.Or(u.Prompt, c.Prompt), ToolPrompt: cmp.Or(u.ToolPrompt, c.ToolPrompt), Cached: cmp.Or(u.Cached, c.Cached),
 		Candidates: cmp.Or(u.Candidates, c.Candidates), Thoughts: cmp.Or(u.Thoughts, c.Thoughts), Total: cmp.Or(u.Total, c.Total),
@@ -270,7 +282,7 @@ func (a *answer) usage() model.Usage {
 	c := a.counts
 	u := model.Usage{
 		Input: c.Prompt + c.ToolPrompt, Output: c.Candidates + c.Thoughts,
-		CacheRead: c.Cached, Reasoning: c.Thoughts, Known: a.counted,
+		CacheRead: c.Cached, Reasoning: c.Thoughts, Known: c != usage{},
 	}
 	if c.Total > 0 && c.Candidates >= c.Thoughts && c.Total == u.Input+c.Candidates {
 		u.Output = c.Candidates
@@ -307,6 +319,7 @@ func because(why string) string {
 
 // reply is the answer so far; only a whole one has calls.
 func (a *answer) reply(id string, whole bool) *model.Reply {
+	a.count()
 	r := &model.Reply{RawStop: a.stop, Usage: a.usage(), Model: a.model, RequestID: cmp.Or(id, a.id)}
 	for _, b := range a.pieces {
 		if p, ok := b.part(a.ref); ok && (whole || b.kind != callPiece) {
