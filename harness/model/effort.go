@@ -2,13 +2,8 @@ package model
 
 import "slices"
 
-// Efforts returns the efforts that say how much to think, weakest first.
-func efforts() []Effort {
-	return []Effort{EffortMinimal, EffortLow, EffortMedium, EffortHigh, EffortXHigh, EffortMax}
-}
-
 // Levels returns the efforts that the model knows beside the default and off,
-// weakest first; none for a model without an effort to set.
+// weakest first; none for a model that has no effort to set.
 func (d Descriptor) Levels() []Effort {
 	switch {
 	case !d.Thinks:
@@ -19,26 +14,31 @@ func (d Descriptor) Levels() []Effort {
 	return d.Efforts
 }
 
-// Effort returns the effort that the model is asked for when e is wished: e if it
-// knows e, else the nearest weaker one that it knows, else its weakest. The default
-// and off stay as they are; a model without an effort to set has the default alone.
+// Effort returns the effort to ask the model for when e is wished: e if it knows e,
+// else the nearest weaker one that it knows, else its weakest. Off is always known
+// to a model that has an effort to set; one that has none, and a word that is no
+// effort, give the default.
 func (d Descriptor) Effort(e Effort) Effort {
 	levels := d.Levels()
+	rank := slices.Index(Efforts(), e)
 	switch {
-	case len(levels) == 0 && e != EffortOff, !d.Thinks:
+	case !d.Thinks:
 		return EffortDefault
-	case e == EffortDefault, e == EffortOff, slices.Contains(levels, e):
+	case e == EffortOff, slices.Contains(levels, e):
 		return e
-	}
-	order := efforts()
-	wished := slices.Index(order, e)
-	if wished < 0 {
+	case rank < 0, len(levels) == 0:
 		return EffortDefault
 	}
-	for _, weaker := range slices.Backward(order[:wished]) {
+	for _, weaker := range slices.Backward(Efforts()[:rank]) {
 		if slices.Contains(levels, weaker) {
 			return weaker
 		}
 	}
 	return levels[0]
+}
+
+// Efforts returns the efforts that say how much to think, weakest first: all but
+// the default and off.
+func Efforts() []Effort {
+	return []Effort{EffortMinimal, EffortLow, EffortMedium, EffortHigh, EffortXHigh, EffortMax}
 }

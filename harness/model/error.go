@@ -85,15 +85,46 @@ func llmsError(err error) error {
 	if !ok {
 		return err
 	}
-	code := map[Kind]llms.ErrorCode{
-		Canceled: llms.ErrCodeCanceled, Auth: llms.ErrCodeAuthentication, NotFound: llms.ErrCodeResourceNotFound,
-		Invalid: llms.ErrCodeInvalidRequest, TokenLimit: llms.ErrCodeTokenLimit, RateLimit: llms.ErrCodeRateLimit,
-		Quota: llms.ErrCodeQuotaExceeded, Refused: llms.ErrCodeContentFilter, Overloaded: llms.ErrCodeProviderUnavailable,
-		Connection: llms.ErrCodeProviderUnavailable, Idle: llms.ErrCodeTimeout, Malformed: llms.ErrCodeProviderUnavailable,
-		Empty: llms.ErrCodeProviderUnavailable, Unavailable: llms.ErrCodeProviderUnavailable,
-	}[e.Kind]
-	if code == "" {
-		code = llms.ErrCodeUnknown
+	out := llms.NewError(e.Kind.code(), e.Provider, e.Error()).WithCause(e).
+		WithDetail("retryable", e.Temporary()).WithDetail("partial", e.Partial)
+	if e.Status != 0 {
+		out = out.WithDetail("status", e.Status)
 	}
-	return llms.NewError(code, e.Provider, e.Error()).WithCause(e)
+	if e.RetryAfter > 0 {
+		out = out.WithDetail("retry_after", e.RetryAfter)
+	}
+	if e.RequestID != "" {
+		out = out.WithDetail("request_id", e.RequestID)
+	}
+	if e.Code != "" {
+		out = out.WithDetail("code", e.Code)
+	}
+	return out
+}
+
+// code is what langchaingo calls k.
+func (k Kind) code() llms.ErrorCode {
+	switch k {
+	case Canceled:
+		return llms.ErrCodeCanceled
+	case Auth:
+		return llms.ErrCodeAuthentication
+	case NotFound:
+		return llms.ErrCodeResourceNotFound
+	case Invalid:
+		return llms.ErrCodeInvalidRequest
+	case TokenLimit:
+		return llms.ErrCodeTokenLimit
+	case RateLimit:
+		return llms.ErrCodeRateLimit
+	case Quota:
+		return llms.ErrCodeQuotaExceeded
+	case Refused:
+		return llms.ErrCodeContentFilter
+	case Idle:
+		return llms.ErrCodeTimeout
+	case Overloaded, Connection, Malformed, Empty, Unavailable:
+		return llms.ErrCodeProviderUnavailable
+	}
+	return llms.ErrCodeUnknown
 }

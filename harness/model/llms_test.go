@@ -3,7 +3,9 @@ package model_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
@@ -48,6 +50,69 @@ func TestGenerateAsks(t *testing.T) {
 	}
 }
 
+// A history of another chain has the parts of langchaingo, one to a message.
+func TestGenerateTakesAnyHistory(t *testing.T) {
+	s := &spy{reply: &model.Reply{}}
+	cached := func(p llms.ContentPart) llms.ContentPart { return llms.WithCacheControl(p, &llms.CacheControl{Type: "ephemeral"}) }
+	call := llms.ToolCall{ID: "a", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
+	other := llms.ToolCall{ID: "b", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
+	results := []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "a", Name: "ls", Content: "x"}, llms.ToolCallResponse{ToolCallID: "b", Name: "ls"}}
+	text := llms.TextContent{Text: "hi"}
+	msgs := []llms.MessageContent{
+		{Role: llms.ChatMessageTypeSystem, Parts: []llms.ContentPart{cached(llms.TextContent{Text: "one"}), model.SignedText{TextContent: llms.TextContent{Text: "two"}}}},
+		{Role: llms.ChatMessageTypeGeneric, Parts: []llms.ContentPart{cached(cached(text)), llms.CachedContent{}}},
+		{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{text, call, other}},
+		{Role: llms.ChatMessageTypeTool, Parts: results[:1]},
+		{Role: llms.ChatMessageTypeFunction, Parts: results[1:]},
+		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{text}},
+	}
+	before := llms.MessageContent{Role: msgs[3].Role, Parts: slices.Clone(msgs[3].Parts)}
+	_, err := s.model().GenerateContent(t.Context(), msgs, llms.WithToolChoice(llms.ToolChoice{Type: "none"}), llms.WithResponseMIMEType("application/json"),
+		llms.WithFunctions([]llms.FunctionDefinition{{Name: "ls", Description: "d"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &model.Request{
+		Kind: "main", System: "one\n\ntwo", JSON: true, NoTools: true,
+		Messages: []llms.MessageContent{
+			{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{text}},
+			{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{text, call, other}},
+			{Role: llms.ChatMessageTypeTool, Parts: results},
+			{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{text}},
+		},
+		Tools: []model.Tool{{Name: "ls", Description: "d", Schema: []byte(`{"type":"object","properties":{}}`)}},
+	}
+	if diff := cmp.Diff(want, s.req); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, msgs[3]); diff != "" {
+		t.Errorf("the history was changed (-want +got):\n%s", diff)
+	}
+}
+
+func TestGenerateForbidsTools(t *testing.T) {
+	tests := []struct {
+		name   string
+		option llms.CallOption
+		want   bool
+	}{
+		{"not at all", llms.WithToolChoice(nil), false},
+		{"a word", llms.WithToolChoice("none"), true},
+		{"another word", llms.WithToolChoice("auto"), false},
+		{"a choice", llms.WithToolChoice(&llms.ToolChoice{Type: "none"}), true},
+		{"no choice", llms.WithToolChoice((*llms.ToolChoice)(nil)), false},
+		{"as of functions", llms.WithFunctionCallBehavior(llms.FunctionCallBehaviorNone), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &spy{reply: &model.Reply{}}
+			if _, err := s.model().GenerateContent(t.Context(), nil, tt.option); err != nil || s.req.NoTools != tt.want {
+				t.Errorf("NoTools = %v (%v), want %v", s.req.NoTools, err, tt.want)
+			}
+		})
+	}
+}
+
 func TestGenerateAnswers(t *testing.T) {
 	call := llms.ToolCall{ID: "a", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
 	parts := []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: "hm"}}, llms.TextContent{Text: "ok"}, model.Extra{ToolCall: call}}
@@ -81,6 +146,10 @@ func TestGenerateFails(t *testing.T) {
 	if e, ok := errors.AsType[*llms.Error](err); !ok || e.Code != llms.ErrCodeCanceled || e.Cause != error(cause) {
 		t.Errorf("error = %#v, want one of llms with the cause", err)
 	}
+	e, _ := errors.AsType[*llms.Error](err)
+	if diff := cmp.Diff(map[string]any{"retryable": false, "partial": false}, e.Details); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
 	own := errors.New("enough")
 	_, err = s.model().GenerateContent(t.Context(), nil, llms.WithStreamingFunc(func(context.Context, []byte) error { return own }))
 	if err != own {
@@ -89,6 +158,45 @@ func TestGenerateFails(t *testing.T) {
 	_, err = s.model().GenerateContent(t.Context(), nil, llms.WithTools([]llms.Tool{{Function: &llms.FunctionDefinition{Name: "ls", Parameters: func() {}}}}))
 	if err == nil {
 		t.Error("a schema that cannot be written is no error")
+	}
+}
+
+// What is known of an error is there for those who know langchaingo alone.
+func TestGenerateErrors(t *testing.T) {
+	tests := []struct {
+		kind      model.Kind
+		want      llms.ErrorCode
+		retryable bool
+	}{
+		{model.Unknown, llms.ErrCodeUnknown, false},
+		{model.Canceled, llms.ErrCodeCanceled, false},
+		{model.Auth, llms.ErrCodeAuthentication, false},
+		{model.NotFound, llms.ErrCodeResourceNotFound, false},
+		{model.Invalid, llms.ErrCodeInvalidRequest, false},
+		{model.TokenLimit, llms.ErrCodeTokenLimit, false},
+		{model.RateLimit, llms.ErrCodeRateLimit, true},
+		{model.Quota, llms.ErrCodeQuotaExceeded, false},
+		{model.Refused, llms.ErrCodeContentFilter, false},
+		{model.Overloaded, llms.ErrCodeProviderUnavailable, true},
+		{model.Connection, llms.ErrCodeProviderUnavailable, true},
+		{model.Idle, llms.ErrCodeTimeout, true},
+		{model.Malformed, llms.ErrCodeProviderUnavailable, true},
+		{model.Empty, llms.ErrCodeProviderUnavailable, true},
+		{model.Unavailable, llms.ErrCodeProviderUnavailable, false},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.kind), func(t *testing.T) {
+			cause := &model.Error{Kind: tt.kind, Provider: "p", Message: "why", Status: 499, Code: "c", RequestID: "r", RetryAfter: 7 * time.Second, Partial: true}
+			s := &spy{err: cause}
+			_, err := s.model().GenerateContent(t.Context(), nil)
+			want := &llms.Error{
+				Code: tt.want, Provider: "p", Message: cause.Error(), Cause: cause,
+				Details: map[string]any{"status": 499, "code": "c", "request_id": "r", "retry_after": 7 * time.Second, "retryable": tt.retryable, "partial": true},
+			}
+			if diff := cmp.Diff(error(want), err); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
