@@ -54,7 +54,7 @@ func typed(err error) *model.Error {
 		return &known
 	}
 	if e, ok := errors.AsType[*llms.Error](err); ok && e.Code != llms.ErrCodeUnknown {
-		return &model.Error{Kind: kind(e.Code)}
+		return &model.Error{Kind: kind(e.Code), Message: e.Message}
 	}
 	var syntax *json.SyntaxError
 	var timeout interface{ Timeout() bool }
@@ -84,16 +84,17 @@ func sentence(post *stream.Post, err error) *model.Error {
 	if errors.As(err, &answered) {
 		status = answered.HTTPStatusCode()
 	} else if n, rest, ok := statusIn(text); ok {
-		status = n
+		status, body = n, object(strings.Trim(rest, " :.,"))
 		if inner, ok := objectIn(rest); ok {
 			body = inner
-		} else if said := strings.Trim(rest, " :.,"); said != "" {
-			body = object(said)
 		}
 	}
 	e := post.Fault(status, nil, body)
-	if e.Kind == model.Unknown {
+	switch {
+	case e.Kind == model.Unknown:
 		e.Kind = kindOf(text)
+	case e.Kind == model.RateLimit && (strings.Contains(text, "exceeded your current quota") || strings.Contains(text, "insufficient_quota")):
+		e.Kind = model.Quota // the code that says so is among what got lost
 	}
 	return e
 }

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"context"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -9,11 +10,16 @@ import (
 )
 
 // An opener opens a model of langchaingo for each request, with an HTTP client
-// that sees what the library does not tell.
+// that sees what the library does not tell. A model that takes no client is used
+// again, by one request at a time: opening it may cost a token or a vocabulary,
+// and what it keeps is not made to be shared.
 type opener struct {
 	kind    *kind
 	model   model.Descriptor
 	options Options
+
+	mu   sync.Mutex   // guards idle
+	idle []llms.Model // models that take no client and no request uses
 }
 
 var _ llms.Model = (*opener)(nil)
@@ -22,16 +28,40 @@ var _ llms.Model = (*opener)(nil)
 // library says.
 func (p *opener) GenerateContent(ctx context.Context, msgs []llms.MessageContent, opts ...llms.CallOption) (*llms.ContentResponse, error) {
 	w := newWitness(p)
-	m, err := p.kind.open(p.model, p.options, w.client())
+	m, err := p.take(w)
 	if err != nil {
 		return nil, w.judge(ctx, err, false)
 	}
+	defer p.leave(m)
 	resp, err := m.GenerateContent(ctx, msgs, opts...)
 	var o llms.CallOptions
 	for _, set := range opts {
 		set(&o)
 	}
 	return resp, w.judge(ctx, err, o.StreamingFunc != nil)
+}
+
+// take returns a model that no other request uses.
+func (p *opener) take(w *witness) (llms.Model, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		m := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return m, nil
+	}
+	p.mu.Unlock()
+	return p.kind.open(p.model, p.options, w.client())
+}
+
+// leave keeps a model for the next request.
+func (p *opener) leave(m llms.Model) {
+	if p.kind.Client {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, m)
 }
 
 // Call answers a single prompt.

@@ -145,6 +145,13 @@ func (w *witness) see(p []byte) {
 	}
 }
 
+// over reports whether the mark of the end has been seen.
+func (w *witness) over() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
+}
+
 // judge is the error of the request whose library returned err after an answer
 // that was streamed or not.
 func (w *witness) judge(ctx context.Context, err error, streamed bool) error {
@@ -170,7 +177,7 @@ type watched struct {
 func (b *watched) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.witness.see(p[:n])
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && !b.witness.over() {
 		err = b.witness.fail(&model.Error{Kind: model.Connection, Provider: b.witness.post.Provider, Message: "the connection broke", Err: err})
 	}
 	return n, err

@@ -1,0 +1,165 @@
+package langchain_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/langchain"
+	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
+)
+
+// deaf heeds nothing for a minute.
+func deaf(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+	for range 60 {
+		time.Sleep(time.Second)
+		if err := o.StreamingFunc(context.Background(), []byte("x")); err != nil {
+			return nil, err
+		}
+	}
+	return choices(&llms.ContentChoice{Content: "x"}), nil
+}
+
+func TestCancel(t *testing.T) {
+	tests := []struct {
+		name string
+		m    foreign
+		took time.Duration // after the cancel
+	}{
+		{"a model that says so in words", func(ctx context.Context, _ []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+			<-ctx.Done()
+			return nil, errors.New("some words about a closed connection")
+		}, 0},
+		{"a model that returns what it has", func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+			<-ctx.Done()
+			return choices(&llms.ContentChoice{Content: "half"}), nil
+		}, 0},
+		{"a model that goes on", func(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+			time.Sleep(time.Hour)
+			return choices(&llms.ContentChoice{Content: "late"}), nil
+		}, 250 * time.Millisecond},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				start := time.Now()
+				events, r, err := modeltest.Collect(ctx, langchain.Wrap(tt.m, langchain.Options{}), modeltest.Ask("go"))
+				e, ok := errors.AsType[*model.Error](err)
+				if !ok || !errors.Is(err, context.Canceled) || e.Temporary() || e.Partial || r != nil || len(events) > 0 {
+					t.Errorf("%v with %+v and %v, want a cancelled request", err, r, events)
+				}
+				if got := time.Since(start); got != time.Second+tt.took {
+					t.Errorf("took %v, want %v", got, time.Second+tt.took)
+				}
+				time.Sleep(time.Hour) // until the last one has ended
+			})
+		})
+	}
+}
+
+// A model that does not end is left behind, and comes to its end by itself.
+func TestLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		a := langchain.Wrap(foreign(deaf), langchain.Options{Provider: "p", Deaf: true})
+		events, r, err := modeltest.Collect(ctx, a, modeltest.Ask("go"))
+		if want := []model.Event{model.Text("x"), model.Text("x")}; !errors.Is(err, context.Canceled) || !cmp.Equal(want, events) || r == nil {
+			t.Errorf("%v with %v and %+v, want what came before the cancel", err, events, r)
+		}
+		start := time.Now()
+		if err := a.Close(); err == nil || err.Error() != "p: 1 requests go on that were cancelled" || time.Since(start) != 250*time.Millisecond {
+			t.Errorf("Close = %v after %v, want one request that goes on", err, time.Since(start))
+		}
+		time.Sleep(time.Minute)
+		if err := a.Close(); err != nil {
+			t.Errorf("Close after the end = %v", err)
+		}
+		// synctest ends the test only if the model's goroutine has ended.
+	})
+}
+
+// What nobody waits for any more is no news to anybody.
+func TestCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a := langchain.Wrap(foreign(func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error) {
+			time.Sleep(300 * time.Millisecond)
+			return nil, errors.New("late")
+		}), langchain.Options{})
+		if _, _, err := modeltest.Collect(ctx, a, modeltest.Ask("go")); !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+		start := time.Now()
+		if err := a.Close(); err != nil || time.Since(start) != 50*time.Millisecond {
+			t.Errorf("Close = %v after %v, want nil after 50ms", err, time.Since(start))
+		}
+	})
+}
+
+// A sink that has had enough ends a model that cannot be told so, and hears no more.
+func TestSinkEndsADeafModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone, n := errors.New("nobody watches"), 0
+		_, err := langchain.Wrap(foreign(deaf), langchain.Options{Deaf: true}).Stream(t.Context(), modeltest.Ask("go"), func(model.Event) error {
+			n++
+			return gone
+		})
+		if err != gone {
+			t.Errorf("error = %v, want the sink's", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if n != 1 {
+			t.Errorf("the sink heard %d events, want 1", n)
+		}
+	})
+}
+
+func TestSilence(t *testing.T) {
+	silent := foreign(func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		if o.StreamingFunc != nil {
+			if err := o.StreamingFunc(ctx, nil); err != nil { // a sign of life
+				return nil, err
+			}
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	tests := []struct {
+		name string
+		m    foreign
+		o    langchain.Options
+		want time.Duration
+	}{
+		{"from the start", failingLate, langchain.Options{First: 3 * time.Second}, 3 * time.Second},
+		{"after a piece", silent, langchain.Options{First: 3 * time.Second, Idle: 5 * time.Second}, 5 * time.Second},
+		{"an answer in one piece", silent, langchain.Options{First: 3 * time.Second, Idle: 5 * time.Second, Whole: true}, 8 * time.Second},
+		{"without being told", silent, langchain.Options{}, 300 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				_, _, err := modeltest.Collect(t.Context(), langchain.Wrap(tt.m, tt.o), modeltest.Ask("go"))
+				if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Idle || time.Since(start) != tt.want {
+					t.Errorf("%v after %v, want silence after %v", err, time.Since(start), tt.want)
+				}
+			})
+		})
+	}
+}
+
+// failingLate says nothing until it is told to stop.
+func failingLate(ctx context.Context, _ []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
