@@ -4,7 +4,7 @@
 FUZZTIME ?= 10000x
 PLATFORMS = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: all build test lint full race fuzz cross bench peers clean
+.PHONY: all build test lint full race fuzz cross bench peers catalog clean
 
 all: build
 
@@ -51,6 +51,11 @@ bench:
 # The clients of others that the end-to-end tests drive.
 peers:
 	npm --prefix cmd/lorimer/e2e --loglevel=error ci
+
+# The snapshot of models, from the sources that its generator names.
+catalog:
+	npm --prefix harness/model/catalog/gen --loglevel=error ci
+	go generate ./harness/model/catalog
 
 clean:
 	rm -rf bin

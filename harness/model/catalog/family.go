@@ -11,13 +11,16 @@ import (
 //go:embed families.json
 var familiesJSON []byte
 
-// A family is a group of models whose ids begin alike.
+// A family is a group of models whose ids begin alike. It says nothing of prices:
+// gpt-5.2-mini would not cost what gpt-5.2 does.
 type family struct {
 	Prefix  string `json:"prefix"`
-	Window  int    `json:"window"`
+	Window  int    `json:"window"` // 0 is unknown
 	Images  bool   `json:"images"`
 	NoTools bool   `json:"no_tools"`
 	Thinks  bool   `json:"thinks"`
+	Efforts string `json:"efforts"` // parted by spaces; "" is low medium high
+	Closed  bool   `json:"closed"`  // to be had from its vendor alone
 }
 
 // families reads the data once; it is part of the program, so that a mistake in
@@ -30,15 +33,16 @@ var families = sync.OnceValue(func() []family {
 	return all
 })
 
-// lookup finds the family with the longest prefix. A maker's name before a
-// slash, as resellers write it, does not count, nor does case.
-func lookup(id string) (best family, ok bool) {
+// lookup finds the family with the longest prefix, or one of which nothing is
+// known. A maker's name before a slash, as resellers write it, does not count, nor
+// does case.
+func lookup(id string) (best family) {
 	id = strings.ToLower(id)
 	id = id[strings.LastIndexByte(id, '/')+1:]
 	for _, f := range families() {
 		if strings.HasPrefix(id, f.Prefix) && len(f.Prefix) > len(best.Prefix) {
-			best, ok = f, true
+			best = f
 		}
 	}
-	return best, ok
+	return best
 }
