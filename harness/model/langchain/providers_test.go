@@ -43,14 +43,14 @@ func libraries() []library {
 			name: "anthropic", tools: true, think: true, usage: true, limit: true,
 			open: func(_ *testing.T, s *modeltest.Server) (llms.Model, error) {
 				return anthropic.New(anthropic.WithBaseURL(s.Anthropic()+"/v1"), anthropic.WithToken("k"), anthropic.WithModel("claude-sonnet-4-5"),
-					anthropic.WithHTTPClient(&http.Client{Transport: merging{http.DefaultTransport}}))
+					anthropic.WithHTTPClient(client(mergeTurns)))
 			},
 			wrap: langchain.Options{Shape: langchain.Split, NamesEnd: true},
 		},
 		{
 			name: "ollama", usage: true,
 			open: func(_ *testing.T, s *modeltest.Server) (llms.Model, error) {
-				return ollama.New(ollama.WithServerURL(s.Ollama()), ollama.WithModel("m"))
+				return ollama.New(ollama.WithServerURL(s.Ollama()), ollama.WithModel("m"), ollama.WithHTTPClient(client(dropFormat)))
 			},
 			wrap: langchain.Options{Shape: langchain.Joined, NoTools: true},
 		},
@@ -62,6 +62,10 @@ func libraries() []library {
 			wrap: langchain.Options{Shape: langchain.Paired, WholeWithTools: true, NamesEnd: true, Deaf: true},
 		},
 	}
+}
+
+func client(edit func(map[string]any)) *http.Client {
+	return &http.Client{Transport: editing{edit, http.DefaultTransport}}
 }
 
 // eachLibrary runs f for each provider; open gives it replies and returns it

@@ -94,6 +94,9 @@ func toChat(body map[string]any) {
 		switch m["role"] {
 		case "assistant":
 			calls, _ := m["tool_calls"].([]any)
+			if len(calls) > 0 && m["content"] == "" {
+				m["content"] = nil
+			}
 			for _, c := range calls {
 				c, _ := c.(map[string]any)
 				open, _ = c["id"].(string)
@@ -159,15 +162,30 @@ func collect(w http.ResponseWriter, body io.Reader) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}}})
 }
 
-// merging is a transport that puts turns of one role together, as Anthropic does
-// with what it gets; the test server wants clients to do so.
-type merging struct{ next http.RoundTripper }
+// editing is a transport that changes the body of a request, where a provider takes
+// more than the test server does.
+type editing struct {
+	edit func(body map[string]any)
+	next http.RoundTripper
+}
 
-func (m merging) RoundTrip(req *http.Request) (*http.Response, error) {
+func (e editing) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body map[string]any
 	if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
 		return nil, err
 	}
+	e.edit(body)
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	out := req.Clone(req.Context())
+	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	return e.next.RoundTrip(out)
+}
+
+// mergeTurns puts turns of one role together, as Anthropic does with what it gets.
+func mergeTurns(body map[string]any) {
 	var merged []map[string]any
 	messages, _ := body["messages"].([]any)
 	for _, m := range messages {
@@ -182,11 +200,11 @@ func (m merging) RoundTrip(req *http.Request) (*http.Response, error) {
 		merged[n-1]["content"] = append(before, more...)
 	}
 	body["messages"] = merged
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+}
+
+// dropFormat takes out a format that is empty, which to Ollama is none.
+func dropFormat(body map[string]any) {
+	if body["format"] == "" {
+		delete(body, "format")
 	}
-	out := req.Clone(req.Context())
-	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	return m.next.RoundTrip(out)
 }
