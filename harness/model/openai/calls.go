@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
 var errNotObject = errors.New("not a JSON object")
@@ -59,10 +59,10 @@ func (cs *calls) add(d *callDelta, tell func(model.Event) error) error {
 	if present(d.Extra) && c.extra == nil {
 		c.extra = bytes.Clone(d.Extra)
 	}
-	c.args.WriteString(d.Function.Arguments)
+	c.args.WriteString(string(d.Function.Arguments))
 	switch {
 	case c.ordinal >= 0 && d.Function.Arguments != "":
-		return tell(model.ToolArgs{Index: c.ordinal, Fragment: d.Function.Arguments})
+		return tell(model.ToolArgs{Index: c.ordinal, Fragment: string(d.Function.Arguments)})
 	case c.ordinal < 0 && c.name != "":
 		return cs.start(c, tell)
 	}
@@ -72,7 +72,7 @@ func (cs *calls) add(d *callDelta, tell func(model.Event) error) error {
 // find returns the call that d continues, or nil for a new one; again says that
 // d is a whole call that has been seen already.
 func (cs *calls) find(d *callDelta) (c *call, again bool) {
-	name, args := d.Function.Name, d.Function.Arguments
+	name, args := d.Function.Name, string(d.Function.Arguments)
 	if d.ID != "" { // a known id wins over the index
 		for _, c := range cs.list {
 			if slices.Contains(c.ids, d.ID) {
@@ -117,7 +117,7 @@ func (cs *calls) at(i *int) *call {
 // continuedBy reports whether d, which stands where c stood last, is a piece of
 // c rather than the start of another call. Its id is not one of c's.
 func (c *call) continuedBy(d *callDelta) bool {
-	name, args := d.Function.Name, d.Function.Arguments
+	name, args := d.Function.Name, string(d.Function.Arguments)
 	switch {
 	case d.ID != "" && len(c.ids) > 0:
 		// Some gateways make up an id for each piece, but such a piece has no name.
@@ -145,7 +145,7 @@ func isWhole(args string) bool {
 
 // start tells of c and of the arguments that came before its name.
 func (cs *calls) start(c *call, tell func(model.Event) error) error {
-	c.id = newID()
+	c.id = parts.NewID()
 	if len(c.ids) > 0 && !cs.taken(c.ids[0]) {
 		c.id = c.ids[0]
 	}
@@ -163,9 +163,6 @@ func (cs *calls) start(c *call, tell func(model.Event) error) error {
 func (cs *calls) taken(id string) bool {
 	return slices.ContainsFunc(cs.list, func(c *call) bool { return c.id == id })
 }
-
-// newID makes up an id that no other call of a session has.
-func newID() string { return "call_" + strings.ToLower(rand.Text()[:16]) }
 
 // close drops what never became a call, and tells of calls without a name, which
 // are for the caller to refuse.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -16,6 +15,7 @@ import (
 
 // A chunk is one event of the stream, as far as it matters.
 type chunk struct {
+	Object  string          `json:"object"`
 	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
 	Choices []choice        `json:"choices"`
@@ -26,6 +26,7 @@ type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
 	FinishReason string `json:"finish_reason"`
+	Usage        *usage `json:"usage"` // Moonshot has it here
 }
 
 type delta struct {
@@ -41,8 +42,8 @@ type callDelta struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
+		Name      string      `json:"name"`
+		Arguments stream.Text `json:"arguments"`
 	} `json:"function"`
 	Extra json.RawMessage `json:"extra_content"`
 }
@@ -53,7 +54,7 @@ type content struct{ text, think string }
 
 func (c *content) UnmarshalJSON(b []byte) error {
 	*c = content{}
-	if s, ok := simple(b); ok { // most of all deltas
+	if s, ok := stream.Plain(b); ok { // most of all deltas
 		c.text = s
 		return nil
 	}
@@ -75,20 +76,6 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// simple returns the string that b is, if it is plain ASCII in quotes.
-func simple(b []byte) (string, bool) {
-	n := len(b) - 1
-	if n < 1 || b[0] != '"' {
-		return "", false
-	}
-	for _, c := range b[1:n] {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return "", false
-		}
-	}
-	return string(b[1:n]), true
 }
 
 // An answer is a reply under construction.
@@ -138,13 +125,11 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 	if err := json.Unmarshal(data, c); err != nil {
 		return 0, err
 	}
-	if present(c.Error) {
+	if present(c.Error) || c.Object == "error" {
 		return 0, p.Fault(http.StatusOK, nil, data)
 	}
 	a.model = cmp.Or(a.model, c.Model)
-	if c.Usage != nil {
-		a.usage = cmp.Or(model.Usage(*c.Usage), a.usage)
-	}
+	a.count(c.Usage)
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
 			continue
@@ -153,11 +138,19 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 			return 0, err
 		}
 		a.stop = cmp.Or(c.Choices[i].FinishReason, a.stop)
+		a.count(c.Choices[i].Usage)
 	}
 	if a.stop != "" {
 		return stream.Ending, nil
 	}
 	return stream.More, nil
+}
+
+// count takes totals; a later one that says nothing does not take them back.
+func (a *answer) count(u *usage) {
+	if u != nil {
+		a.usage = cmp.Or(model.Usage(*u), a.usage)
+	}
 }
 
 func present(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
@@ -278,7 +271,9 @@ func (u *usage) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
+		Total      int `json:"total_tokens"`
 		Hit        int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for cached
+		Cached     int `json:"cached_tokens"`           // Moonshot's
 		PromptMore struct {
 			Cached  int `json:"cached_tokens"`
 			Written int `json:"cache_write_tokens"`
@@ -292,7 +287,8 @@ func (u *usage) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	*u = usage{
-		Input: v.Prompt, Output: v.Completion, CacheRead: max(v.PromptMore.Cached, v.Hit),
+		Input: v.Prompt, Output: max(v.Completion, v.Total-v.Prompt), // some count thoughts in the total alone
+		CacheRead:  max(v.PromptMore.Cached, v.Hit, v.Cached),
 		CacheWrite: v.PromptMore.Written, Reasoning: v.CompletionMore.Reasoning, Known: true,
 	}
 	return nil

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,37 @@ func TestToolCallPieces(t *testing.T) {
 		{"the name comes after the arguments", []string{
 			calls(`{"index":0,"id":"a","function":{"arguments":"{\"p\":"}}`), calls(`{"index":0,"function":{"name":"read","arguments":"1}"}}`),
 		}, []call{a}},
+		{"C104 a new id on a used index, both in pieces", []string{
+			calls(`{"index":0,"id":"a","function":{"name":"read","arguments":""}}`), calls(`{"index":0,"function":{"arguments":"{\"p\":1}"}}`),
+			calls(`{"index":0,"id":"b","function":{"name":"grep","arguments":""}}`), calls(`{"index":0,"function":{"arguments":"{\"q\":"}}`), calls(`{"index":0,"id":"b","function":{"arguments":"2}"}}`),
+		}, []call{a, b}},
+		{"C104 a tail without anything", []string{
+			calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`), calls(`{"index":1,"id":"b","function":{"name":"grep","arguments":"{\"q\":"}}`),
+			calls(`{"function":{"arguments":"2}"}}`),
+		}, []call{a, b}},
+		{"C105 a whole call twice, in pieces", []string{
+			calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":"}}`), calls(`{"index":0,"function":{"arguments":"1}"}}`),
+			calls(`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":"{\"p\":1}"}}`),
+		}, []call{a}},
+		{"C105 the id is null", []string{
+			calls(`{"index":0,"id":null,"type":null,"function":{"name":"read","arguments":null}}`), calls(`{"index":0,"id":null,"function":{"name":null,"arguments":"{\"p\":1}"}}`),
+		}, []call{{"new", "read", a.Args}}},
+		{"C105 no id and a call that ends before the next", []string{
+			calls(`{"index":0,"function":{"name":"read","arguments":"{\"p\":1}"}}`), calls(`{"index":1,"function":{"name":"read","arguments":"{\"p\":3}"}}`),
+		}, []call{{"new", "read", a.Args}, {"new", "read", `{"p":3}`}}},
+		{"a type with every piece and no id after the first", []string{
+			calls(`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":"{\"p\":"}}`), calls(`{"index":0,"type":"function","function":{"name":"","arguments":"1}"}}`),
+			calls(`{"index":1,"id":"b","type":"function","function":{"name":"grep","arguments":"{\"q\":2}"}}`),
+		}, []call{a, b}},
+		{"arguments that are an object", []string{calls(`{"index":0,"id":"a","function":{"name":"read","arguments":{"p":1}}}`)}, []call{a}},
+		{"calls in the chunk that ends the answer", []string{
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}]},"finish_reason":"tool_calls"}]}`,
+			calls(`{"index":0,"function":{"arguments":""}}`),
+		}, []call{a}},
+		{"text and a call in one chunk", []string{
+			delta(`{"content":"I look.","tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":"}}]}`),
+			delta(`{"content":"","tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`),
+		}, []call{a}},
 		{"C114 no name at all", []string{calls(`{"index":0,"id":"a","function":{"name":"","arguments":"{\"p\":1}"}}`)}, []call{{"a", "", a.Args}}},
 		{"C102 no arguments", []string{calls(`{"index":0,"id":"a","function":{"name":"read","arguments":""}}`)}, []call{{"a", "read", "{}"}}},
 		{"C101 arguments that are cut", []string{calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":"}}`)}, []call{{"a", "read", `{"p":`}}},
@@ -218,11 +250,15 @@ func TestEnds(t *testing.T) {
 		{"tool_calls although none is", stream(text, finish("tool_calls"), "[DONE]"), model.StopEnd, ""},
 		{"a comment first", ": PROCESSING\n\n" + stream(text, finish("stop"), "[DONE]"), model.StopEnd, ""},
 		{"parts of text and thought", stream(delta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"part"}]}`), finish("stop")), model.StopEnd, ""},
+		{"chunks without choices", stream(`{"choices":[],"prompt_filter_results":[]}`, `{"choices":null}`, text, `{"choices":[]}`, finish("stop"), `{"choices":[]}`, "[DONE]"), model.StopEnd, ""},
+		{"text of a chunk that calls as well", stream(delta(`{"content":"part","tool_calls":[{"index":0,"id":"a","function":{"name":"ls","arguments":"{}"}}]}`), finish("tool_calls")), model.StopTools, ""},
 		{"another choice is not ours", stream(`{"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":null}]}`, text, finish("stop")), model.StopEnd, ""},
 		{"C110 end without a reason", stream(text), "", model.Connection},
 		{"C118 an error in the stream", stream(text, `{"error":{"message":"Overloaded","type":"overloaded_error"}}`), "", model.Overloaded},
 		{"an error after the end", stream(text, finish("stop"), `{"error":{"message":"boom","code":500}}`), "", model.Overloaded},
 		{"the provider breaks off", stream(text, finish("error")), "", model.Overloaded},
+		{"an error of vLLM", stream(text, `{"object":"error","message":"EngineDeadError","type":"InternalServerError","param":null,"code":500}`), "", model.Overloaded},
+		{"an error beside the end", stream(text, `{"error":{"code":502,"message":"Provider returned error"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`), "", model.Overloaded},
 		{"a chunk that is cut", stream(text, `{"choices":[{"index":0,"delta":{"cont`), "", model.Malformed},
 	}
 	for _, tt := range tests {
@@ -261,6 +297,9 @@ func TestUsage(t *testing.T) {
 			model.Usage{Input: 10000, Output: 5, CacheRead: 9000, CacheWrite: 64, Reasoning: 3, Known: true}},
 		{"DeepSeek", `{"prompt_tokens":100,"completion_tokens":5,"prompt_cache_hit_tokens":64,"prompt_cache_miss_tokens":36}`,
 			model.Usage{Input: 100, Output: 5, CacheRead: 64, Known: true}},
+		{"Moonshot", `{"prompt_tokens":100,"completion_tokens":5,"total_tokens":105,"cached_tokens":64}`, model.Usage{Input: 100, Output: 5, CacheRead: 64, Known: true}},
+		{"thoughts in the total alone", `{"prompt_tokens":100,"completion_tokens":5,"total_tokens":145,"completion_tokens_details":{"reasoning_tokens":40}}`,
+			model.Usage{Input: 100, Output: 45, Reasoning: 40, Known: true}},
 		{"C127 missing", `null`, model.Usage{}},
 		{"of another shape", `[1]`, model.Usage{}},
 	}
@@ -276,6 +315,25 @@ func TestUsage(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhereUsageStands(t *testing.T) {
+	const u = `{"prompt_tokens":100,"completion_tokens":5}`
+	chunk := func(reason, more string) string {
+		return `{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":` + reason + more
+	}
+	for name, chunks := range map[string][]string{
+		"in the chunk that ends":      {chunk(`"stop"`, `}],"usage":`+u+`}`)},
+		"in a chunk of its own":       {chunk(`"stop"`, `}]}`), `{"choices":[],"usage":` + u + `}`},
+		"in the choice":               {chunk(`"stop"`, `,"usage":`+u+`}]}`)},
+		"in every chunk, growing":     {chunk("null", `}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`), chunk(`"stop"`, `}],"usage":`+u+`}`)},
+		"before the end, then a null": {chunk("null", `}],"usage":`+u+`}`), chunk(`"stop"`, `}],"usage":null}`)},
+	} {
+		_, reply, err := modeltest.Collect(t.Context(), client(model.Descriptor{ID: "m"}, chunks...), modeltest.Ask("go"))
+		if want := (model.Usage{Input: 100, Output: 5, Known: true}); err != nil || reply.Usage != want {
+			t.Errorf("%s: %+v (%v), want %+v", name, reply.Usage, err, want)
+		}
 	}
 }
 
@@ -365,6 +423,67 @@ func FuzzStream(f *testing.F) {
 		}
 		if n := len(callsOf(reply)); n != starts {
 			t.Errorf("%d calls in the reply, %d started", n, starts)
+		}
+	})
+}
+
+// Packets answer every request with a stream that arrives n bytes at a time.
+type packets struct {
+	stream string
+	n      int
+}
+
+func (p packets) RoundTrip(*http.Request) (*http.Response, error) {
+	body := io.NopCloser(&trickle{strings.NewReader(p.stream), max(p.n, 1)})
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, nil
+}
+
+type trickle struct {
+	r io.Reader
+	n int
+}
+
+func (t *trickle) Read(b []byte) (int, error) { return t.r.Read(b[:min(len(b), t.n)]) }
+
+// deltas are chunks that bring s in pieces of n characters, each in the shape of
+// form, where it stands for %s.
+func deltas(t *testing.T, form, s string, n int) (out []string) {
+	for r := []rune(s); len(r) > 0; {
+		k := min(max(n, 1), len(r))
+		b, err := json.Marshal(string(r[:k]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, delta(fmt.Sprintf(form, b)))
+		r = r[k:]
+	}
+	return out
+}
+
+// However a stream is cut into packets and a text into deltas, the reply is the
+// same.
+func FuzzCuts(f *testing.F) {
+	f.Add("hm", "I look.", `{"p":1}`, 1, 1)
+	f.Add("", "ä\u2028\U0001F600\"\\\n", `{"a":"<&>"}`, 3, 7)
+	f.Add("a\n\nb", "", "{}", 100, 2)
+	f.Fuzz(func(t *testing.T, think, say, args string, piece, packet int) {
+		answer := func(piece, packet int) *model.Reply {
+			chunks := deltas(t, `{"reasoning_content":%s}`, think, piece)
+			chunks = append(chunks, deltas(t, `{"content":%s}`, say, piece)...)
+			chunks = append(chunks, calls(`{"index":0,"id":"a","function":{"name":"read","arguments":""}}`, `{"index":1,"id":"b","function":{"name":"grep","arguments":""}}`))
+			for _, index := range []string{"0", "1"} {
+				chunks = append(chunks, deltas(t, `{"tool_calls":[{"index":`+index+`,"function":{"arguments":%s}}]}`, args, piece)...)
+			}
+			s := stream(append(chunks, finish("tool_calls"), "[DONE]")...)
+			c := openai.New(model.Descriptor{Provider: "deepseek", ID: "m"}, openai.Options{Client: &http.Client{Transport: packets{s, packet}}})
+			_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reply
+		}
+		if diff := cmp.Diff(answer(1<<20, 1<<20), answer(piece, packet)); diff != "" {
+			t.Errorf("whole and in pieces of %d, packets of %d (-whole +pieces):\n%s", piece, packet, diff)
 		}
 	})
 }

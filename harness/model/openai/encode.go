@@ -3,22 +3,20 @@ package openai
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/body"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
 // imageText tells the model where the images that follow come from.
 //
 //go:embed text/images.md
 var imageText string
-
-// errorMark begins the result of a call that failed: the protocol has no field
-// for it.
-const errorMark = "ERROR: "
 
 // standIn takes the place of a thought signature for calls that another model
 // made; Google documents it for exactly that.
@@ -39,7 +37,7 @@ func (c *Client) body(req *model.Request) []byte {
 		writeTools(&w, req.Tools)
 	}
 	c.writeMessages(&w, req)
-	if len(req.Tools) > 0 && req.NoTools {
+	if len(req.Tools) > 0 && req.NoTools && !c.profile.NoChoice {
 		w.Key("tool_choice").String("none")
 	}
 	if req.MaxTokens > 0 {
@@ -55,8 +53,12 @@ func (c *Client) body(req *model.Request) []byte {
 	return w.EndObject().Bytes()
 }
 
+// writeEffort says how much to think, as far as the server can be told.
 func (c *Client) writeEffort(w *body.Writer, req *model.Request) {
 	p, effort := &c.profile, req.Effort
+	if c.model.Thinks {
+		effort = c.model.Effort(effort)
+	}
 	if p.NoEffortWithTools && len(req.Tools) > 0 {
 		effort = model.EffortOff
 	}
@@ -64,19 +66,19 @@ func (c *Client) writeEffort(w *body.Writer, req *model.Request) {
 	if effort == model.EffortOff {
 		value = p.Off
 	}
-	if value == "" {
-		return
-	}
-	switch p.Effort {
-	case "reasoning_effort":
-		w.Key("reasoning_effort").String(value)
-	case "reasoning":
-		w.Key("reasoning").Object().Key("effort").String(value).EndObject()
-	case "thinking":
-		if effort != model.EffortOff {
-			value = "enabled"
+	if p.Switch && effort != model.EffortDefault {
+		state := "enabled"
+		if effort == model.EffortOff {
+			state = "disabled"
 		}
-		w.Key("thinking").Object().Key("type").String(value).EndObject()
+		w.Key("thinking").Object().Key("type").String(state).EndObject()
+	}
+	switch {
+	case value == "":
+	case p.Effort == reasoningEffort:
+		w.Key(reasoningEffort).String(value)
+	case p.Effort == "reasoning":
+		w.Key("reasoning").Object().Key("effort").String(value).EndObject()
 	}
 }
 
@@ -95,9 +97,7 @@ func writeTools(w *body.Writer, tools []model.Tool) {
 
 func (c *Client) writeMessages(w *body.Writer, req *model.Request) {
 	w.Key("messages").Array()
-	if req.System != "" {
-		w.Object().Key("role").String(cmp.Or(c.profile.System, "system")).Key("content").String(req.System).EndObject()
-	}
+	c.writeSystem(w, req.System)
 	var seen pictures
 	for i := range req.Messages {
 		m := &req.Messages[i]
@@ -116,18 +116,32 @@ func (c *Client) writeMessages(w *body.Writer, req *model.Request) {
 	w.EndArray()
 }
 
-func writeUser(w *body.Writer, parts []llms.ContentPart) {
-	if text, ok := plainText(parts); ok {
+// writeSystem writes the system prompt, which ends in a breakpoint of the cache
+// where the server matches it at these alone.
+func (c *Client) writeSystem(w *body.Writer, text string) {
+	if text == "" {
+		return
+	}
+	w.Object().Key("role").String(cmp.Or(c.profile.System, "system")).Key("content")
+	if c.profile.Breakpoint {
+		w.Array().Object().Key("type").String("text").Key("text").String(text).
+			Key("prompt_cache_breakpoint").Raw(`{"mode":"explicit"}`).EndObject().EndArray()
+	} else {
+		w.String(text)
+	}
+	w.EndObject()
+}
+
+func writeUser(w *body.Writer, of []llms.ContentPart) {
+	if text, ok := parts.Join(of); ok { // many servers take only a string
 		if text != "" {
 			w.Object().Key("role").String("user").Key("content").String(text).EndObject()
 		}
 		return
 	}
 	w.Object().Key("role").String("user").Key("content").Array()
-	for _, p := range parts {
+	for _, p := range of {
 		switch p := p.(type) {
-		case llms.TextContent:
-			writeText(w, p.Text)
 		case llms.BinaryContent:
 			writeImage(w, p)
 		case llms.ImageURLContent:
@@ -136,6 +150,10 @@ func writeUser(w *body.Writer, parts []llms.ContentPart) {
 				w.Key("detail").String(p.Detail)
 			}
 			w.EndObject().EndObject()
+		default:
+			if text, ok := parts.Text(p); ok && text != "" {
+				writeText(w, text)
+			}
 		}
 	}
 	w.EndArray().EndObject()
@@ -147,36 +165,14 @@ func writeText(w *body.Writer, s string) {
 
 func writeImage(w *body.Writer, p llms.BinaryContent) {
 	w.Object().Key("type").String("image_url").Key("image_url").Object().
-		Key("url").Base64("data:"+mediaType(p.MIMEType)+";base64,", p.Data).EndObject().EndObject()
-}
-
-// mediaType is t if it is one, since it goes into a string without escaping.
-func mediaType(t string) string {
-	ok := t != "" && strings.IndexFunc(t, func(r rune) bool { return r <= ' ' || r >= 127 || r == '"' || r == '\\' }) < 0
-	if !ok {
-		return "application/octet-stream"
-	}
-	return t
-}
-
-// plainText joins parts that are all text: many servers take only a string.
-func plainText(parts []llms.ContentPart) (string, bool) {
-	var texts []string
-	for _, p := range parts {
-		t, ok := p.(llms.TextContent)
-		if !ok {
-			return "", false
-		}
-		texts = append(texts, t.Text)
-	}
-	return strings.Join(texts, "\n\n"), true
+		Key("url").Picture(p.MIMEType, p.Data).EndObject().EndObject()
 }
 
 // writeAnswer writes a message of the model. Reasoning goes back in the field in
-// which it came, if the server wants it; a server that insists gets an empty one
-// with calls that have none.
-func (c *Client) writeAnswer(w *body.Writer, parts []llms.ContentPart) {
-	a := gather(parts)
+// which it came, if the server wants it; one that wants reasoning_content insists
+// on it, if only with an empty one, whoever made the answer (C107).
+func (c *Client) writeAnswer(w *body.Writer, of []llms.ContentPart) {
+	a := gather(c.model.Ref(), of)
 	if len(a.texts) == 0 && len(a.calls) == 0 {
 		return
 	}
@@ -187,7 +183,7 @@ func (c *Client) writeAnswer(w *body.Writer, parts []llms.ContentPart) {
 		if a.details != "" {
 			w.Key(echo).Raw(a.details)
 		}
-	case a.hasThought || echo == "reasoning_content" && len(a.calls) > 0:
+	case a.hasThought || echo == "reasoning_content":
 		w.Key(echo).String(a.thought)
 	}
 	w.Key("content")
@@ -231,54 +227,54 @@ type assistant struct {
 	details    string // a JSON array
 }
 
-func gather(parts []llms.ContentPart) assistant {
+// gather sorts the parts of a message. What another model has beside its text and
+// its calls is left behind.
+func gather(ref string, of []llms.ContentPart) assistant {
 	var a assistant
-	for _, p := range parts {
-		switch p := p.(type) {
-		case llms.TextContent:
-			if p.Text != "" {
-				a.texts = append(a.texts, p.Text)
+	for _, p := range of {
+		if text, ok := parts.Text(p); ok {
+			if text != "" {
+				a.texts = append(a.texts, text)
 			}
-		case model.Reasoning:
-			switch p.Field {
-			case "reasoning_content", "reasoning":
-				a.thought, a.hasThought = a.thought+p.Text, true
-			case "reasoning_details":
-				a.details = p.Signature
+		} else if x, ok := parts.Call(p); ok {
+			if x.Provider != ref || isItem(x.Content) {
+				x.Content = nil
 			}
-		case llms.ToolCall:
-			if p.FunctionCall != nil {
-				a.calls = append(a.calls, model.Extra{ToolCall: p})
-			}
-		case model.Extra:
-			if p.FunctionCall != nil {
-				a.calls = append(a.calls, p)
-			}
+			a.calls = append(a.calls, x)
+		} else if r, ok := p.(model.Reasoning); ok && r.Provider == ref {
+			a.think(r)
 		}
 	}
 	return a
+}
+
+func (a *assistant) think(r model.Reasoning) {
+	switch r.Field {
+	case "reasoning_content", "reasoning":
+		a.thought, a.hasThought = a.thought+r.Text, true
+	case "reasoning_details":
+		a.details = r.Signature
+	}
+}
+
+// isItem reports whether data is what a call has in the Responses protocol, in
+// which the same model may have answered before. It means nothing here.
+func isItem(data json.RawMessage) bool {
+	var v struct{ Type string }
+	return json.Unmarshal(data, &v) == nil && v.Type != ""
 }
 
 // Pictures are images of tool results. A message of role tool takes none, so
 // they follow the last result of a step in a message of their own.
 type pictures struct{ of []model.ToolResult }
 
-func (s *pictures) writeResults(w *body.Writer, parts []llms.ContentPart) {
-	for _, p := range parts {
-		var r model.ToolResult
-		switch p := p.(type) {
-		case model.ToolResult:
-			r = p
-		case llms.ToolCallResponse:
-			r.ToolCallResponse = p
-		default:
+func (s *pictures) writeResults(w *body.Writer, of []llms.ContentPart) {
+	for _, p := range of {
+		r, ok := parts.Result(p)
+		if !ok {
 			continue
 		}
-		text := r.Content
-		if r.IsError {
-			text = errorMark + text
-		}
-		w.Object().Key("role").String("tool").Key("tool_call_id").String(r.ToolCallID).Key("content").String(text).EndObject()
+		w.Object().Key("role").String("tool").Key("tool_call_id").String(r.ToolCallID).Key("content").String(parts.Told(&r)).EndObject()
 		if len(r.Images) > 0 {
 			s.of = append(s.of, r)
 		}

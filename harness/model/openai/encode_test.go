@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,6 +87,7 @@ func TestProfile(t *testing.T) {
 		return model.Descriptor{Provider: "mine", BaseURL: "https://" + h + "/v1"}
 	}
 	openAI := model.Descriptor{Provider: "openai"}
+	all := []model.Effort{model.EffortMinimal, model.EffortLow, model.EffortMedium, model.EffortHigh, model.EffortXHigh, model.EffortMax}
 	tests := []struct {
 		name   string
 		d      model.Descriptor
@@ -99,23 +101,39 @@ func TestProfile(t *testing.T) {
 		{"OpenAI with reasoning", openAI, "gpt-5.2", model.EffortHigh, true, []string{`"reasoning_effort":"high"`, `"role":"developer"`}, []string{"temperature"}},
 		{"OpenAI takes functions without effort only", openAI, "gpt-5.5", model.EffortHigh, true, []string{`"reasoning_effort":"none"`}, nil},
 		{"OpenAI, effort without functions", openAI, "gpt-5.5", model.EffortHigh, false, []string{`"reasoning_effort":"high"`}, nil},
-		{"OpenAI cannot be kept from thinking", openAI, "o3-mini", model.EffortOff, true, nil, []string{"effort", "temperature"}},
+		{"OpenAI cannot be kept from thinking", openAI, "o3-mini", model.EffortOff, true, []string{`"reasoning_effort":"low"`}, []string{"temperature"}},
+		{"OpenAI off", openAI, "gpt-5.2", model.EffortOff, true, []string{`"reasoning_effort":"none"`}, []string{"breakpoint"}},
+		{"OpenAI for chatting", openAI, "gpt-5.2-chat-latest", model.EffortHigh, true, []string{`"role":"system"`, `"max_completion_tokens":9`}, []string{"effort", "temperature"}},
+		{"Azure", model.Descriptor{Provider: "mine", BaseURL: "https://x.openai.azure.com/openai/v1"}, "gpt-5.6", model.EffortHigh, false,
+			[]string{`"reasoning_effort":"high"`, `"max_completion_tokens":9`}, []string{"prompt_cache", "temperature"}},
 		{"OpenAI by its address", host("api.openai.com"), "gpt-4.1", "", true, []string{"prompt_cache_key"}, nil},
 		{"a proxy that is called openai", model.Descriptor{Provider: "openai", BaseURL: "http://127.0.0.1:9/v1"}, "gpt-4.1", "", true, []string{`"max_tokens":9`}, []string{"prompt_cache_key"}},
 		{"a reasoning model of OpenAI elsewhere", host("proxy.example"), "openai/gpt-5.2", "", true, []string{"max_completion_tokens"}, []string{"temperature", "developer"}},
 		{"an open model of OpenAI", host("proxy.example"), "gpt-oss-120b", "", true, []string{`"max_tokens":9`, "temperature"}, nil},
 		{"OpenRouter", host("openrouter.ai"), "x/y", model.EffortLow, true, []string{`"reasoning":{"effort":"low"}`}, []string{"reasoning_effort"}},
-		{"DeepSeek off", host("api.deepseek.com"), "deepseek-v4-pro", model.EffortOff, true, []string{`"thinking":{"type":"disabled"}`}, nil},
-		{"DeepSeek on", model.Descriptor{Provider: "deepseek"}, "deepseek-v4-pro", model.EffortLow, true, []string{`"thinking":{"type":"enabled"}`}, nil},
+		{"OpenRouter with all efforts", model.Descriptor{Provider: "openrouter", Thinks: true, Efforts: all}, "x/y", model.EffortMinimal, true, []string{`"reasoning":{"effort":"minimal"}`}, nil},
+		{"DeepSeek off", host("api.deepseek.com"), "deepseek-v4-pro", model.EffortOff, true, []string{`"thinking":{"type":"disabled"}`}, []string{"reasoning_effort"}},
+		{"DeepSeek on", model.Descriptor{Provider: "deepseek", Thinks: true, Efforts: all}, "deepseek-v4-pro", model.EffortMax, true, []string{`"thinking":{"type":"enabled"},"reasoning_effort":"max"`}, nil},
+		{"DeepSeek as it likes", model.Descriptor{Provider: "deepseek"}, "deepseek-v4-pro", "", true, nil, []string{`"thinking"`, "effort"}},
+		{"Moonshot", host("api.moonshot.ai"), "kimi-k2.6", model.EffortLow, true, []string{`"thinking":{"type":"enabled"}`, `"max_completion_tokens":9`, `"prompt_cache_key":"s1"`}, []string{"temperature", "effort"}},
+		{"Z.ai", host("api.z.ai"), "glm-5", model.EffortOff, true, []string{`"thinking":{"type":"disabled"}`, `"max_tokens":9`}, []string{"effort", "stream_options", "tool_choice"}},
+		{"Groq, of a model without known efforts", host("api.groq.com"), "qwen/qwen3-32b", model.EffortHigh, true, []string{`"max_completion_tokens":9`}, []string{"effort"}},
+		{"Groq, of a model with", model.Descriptor{Provider: "groq", Thinks: true, Efforts: []model.Effort{model.EffortLow}}, "openai/gpt-oss-20b", model.EffortHigh, true, []string{`"reasoning_effort":"low"`}, nil},
+		{"Cerebras", model.Descriptor{Provider: "cerebras", Thinks: true, Efforts: all}, "gpt-oss-120b", model.EffortXHigh, true, []string{`"reasoning_effort":"xhigh"`, `"max_completion_tokens":9`}, nil},
+		{"xAI", host("api.x.ai"), "grok-4", model.EffortHigh, true, []string{`"max_completion_tokens":9`}, []string{"effort"}},
+		{"a stronger effort than the model knows", model.Descriptor{Provider: "openai", Thinks: true}, "gpt-5.2", model.EffortMax, true, []string{`"reasoning_effort":"high"`}, nil},
+		{"LM Studio", model.Descriptor{Provider: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1"}, "m", "", true, []string{`"max_tokens":9`, "stream_options"}, []string{"response_format"}},
+		{"the gateway of a company", host("llm.corp.example"), "m", model.EffortHigh, true, []string{`"max_tokens":9`, `"role":"system"`, "response_format"}, []string{"effort", "prompt_cache", "thinking", "strict", "store", "parallel"}},
 		{"Gemini", host("generativelanguage.googleapis.com"), "gemini-3-pro", model.EffortMedium, true, []string{`"reasoning_effort":"medium"`}, nil},
-		{"Mistral asks for no usage", host("api.mistral.ai"), "m", "", true, nil, []string{"stream_options"}},
+		{"Mistral asks for no usage", host("api.mistral.ai"), "m", "", true, []string{`"prompt_cache_key":"s1"`}, []string{"stream_options"}},
+		{"Mistral off", model.Descriptor{Provider: "mistral", Thinks: true, Efforts: []model.Effort{model.EffortHigh}}, "mistral-medium-3.5", model.EffortLow, true, []string{`"reasoning_effort":"high"`}, nil},
 		{"a local server", model.Descriptor{Provider: "llamacpp", BaseURL: "http://127.0.0.1:8080/v1"}, "m", model.EffortHigh, true,
 			[]string{`"max_tokens":9`, `"role":"system"`, "stream_options"}, []string{"effort", "prompt_cache_key", "thinking"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			req := modeltest.Ask("go")
-			req.MaxTokens, req.Temperature, req.Effort = 9, &warm, tt.effort
+			req.MaxTokens, req.Temperature, req.Effort, req.JSON, req.NoTools = 9, &warm, tt.effort, true, true
 			if !tt.tools {
 				req.Tools = nil
 			}
@@ -133,6 +151,92 @@ func TestProfile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a model of this protocol finds in a history: what it said itself as it said
+// it, what others said without what they kept beside it.
+func TestHistory(t *testing.T) {
+	const google = `{"google":{"thought_signature":"s"}}`
+	answer := func(parts ...llms.ContentPart) llms.MessageContent {
+		return llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: parts}
+	}
+	signed := func(ref, s string) model.SignedText {
+		return model.SignedText{TextContent: llms.TextContent{Text: s}, Provider: ref, Content: []byte(`{"type":"message","phase":"commentary"}`)}
+	}
+	extra := func(ref, id, content string) model.Extra {
+		return model.Extra{ToolCall: toolCall(id, "read", "{}"), Provider: ref, Content: []byte(content)}
+	}
+	thought := func(ref, field, text, signature string) model.Reasoning {
+		return model.Reasoning{TextContent: llms.TextContent{Text: text}, Provider: ref, Field: field, Signature: signature}
+	}
+	history := func(ref string) []llms.MessageContent {
+		return []llms.MessageContent{
+			llms.TextParts(llms.ChatMessageTypeHuman, "go"),
+			answer(thought(ref, "reasoning_content", "own", ""), thought(ref, "reasoning_details", "own", `[{"d":1}]`), thought("x/y", "reasoning_content", "secret", ""),
+				thought("x/y", "reasoning_details", "secret", `[{"secret":1}]`), signed("x/y", "One."), signed(ref, "Two."),
+				extra(ref, "a", google), extra("x/y", "b", google), extra(ref, "c", `{"type":"function_call","id":"fc_1"}`)),
+			{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result("a", "read", ""), result("b", "read", ""), result("c", "read", "")}},
+			answer(signed("x/y", "Three.")),
+			{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{signed("x/y", "quoted"), image("p")}},
+		}
+	}
+	const calls = `"content":"One.\n\nTwo.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":` + google + `},` +
+		`{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"c","type":"function","function":{"name":"read","arguments":"{}"}}]}`
+	tests := []struct {
+		provider string
+		want     []string
+	}{
+		{"vllm", []string{`{"role":"assistant",` + calls, `{"role":"assistant","content":"Three."}`, `[{"type":"text","text":"quoted"},{"type":"image_url"`}},
+		{"openrouter", []string{`{"role":"assistant","reasoning_details":[{"d":1}],` + calls, `{"role":"assistant","content":"Three."}`}},
+		{"deepseek", []string{`{"role":"assistant","reasoning_content":"own",` + calls, `{"role":"assistant","reasoning_content":"","content":"Three."}`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.provider, func(t *testing.T) {
+			var got string
+			c := openai.New(model.Descriptor{Provider: tt.provider, ID: "m"}, openai.Options{Client: &http.Client{Transport: keeper{&got}}})
+			req := modeltest.Ask("")
+			req.Messages = history(tt.provider + "/m")
+			if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range tt.want {
+				if !strings.Contains(got, s) {
+					t.Errorf("%s is missing in %s", s, got)
+				}
+			}
+			if strings.Contains(got, "secret") || strings.Contains(got, "fc_1") || strings.Contains(got, "phase") {
+				t.Errorf("something of another model or protocol is in %s", got)
+			}
+		})
+	}
+}
+
+// gpt-5.6 and later match the cache at breakpoints alone. One at the newest message
+// is theirs, the one at the end of the system prompt is ours.
+func TestBreakpoint(t *testing.T) {
+	const mark = `{"role":"developer","content":[{"type":"text","text":"You are under test.","prompt_cache_breakpoint":{"mode":"explicit"}}]}`
+	for id, want := range map[string]bool{"gpt-5.5": false, "gpt-5.6-sol": true, "gpt-6-astra": true, "gpt-4.1": false} {
+		var got string
+		c := openai.New(model.Descriptor{Provider: "openai", ID: id}, openai.Options{Client: &http.Client{Transport: keeper{&got}}})
+		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(got, mark) != want || strings.Contains(got, "breakpoint") != want {
+			t.Errorf("%s is asked with %s, want a breakpoint: %v", id, got, want)
+		}
+	}
+}
+
+// A keeper keeps the body of a request and answers in short.
+type keeper struct{ body *string }
+
+func (k keeper) RoundTrip(r *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	*k.body = string(b)
+	return canned(stream(finish("stop"), "[DONE]")).RoundTrip(r)
 }
 
 func TestAddress(t *testing.T) {

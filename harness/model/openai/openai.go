@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -46,8 +45,7 @@ var _ model.Streamer = (*Client)(nil)
 func New(d model.Descriptor, o Options) *Client {
 	c := &Client{model: d, post: stream.Post{
 		Provider: cmp.Or(d.Provider, "openai"),
-		URL:      endpoint(d.BaseURL),
-		Header:   http.Header{},
+		URL:      stream.Endpoint(cmp.Or(d.BaseURL, defaultBaseURL), "/chat/completions"),
 		Client:   o.Client,
 		First:    o.First,
 		Idle:     o.Idle,
@@ -57,27 +55,8 @@ func New(d model.Descriptor, o Options) *Client {
 	} else {
 		c.profile = ProfileFor(d)
 	}
-	if o.Key != "" {
-		c.post.Header.Set("Authorization", "Bearer "+o.Key)
-		c.post.Secrets = append(c.post.Secrets, o.Key)
-	}
-	for k, v := range o.Headers {
-		c.post.Header.Set(k, v)
-		c.post.Secrets = append(c.post.Secrets, v)
-	}
+	c.post.Authorize("Authorization", "Bearer ", o.Key, o.Headers)
 	return c
-}
-
-// endpoint is the address of chat completions under base, which may be it
-// already and may carry a query, as Azure's does.
-func endpoint(base string) string {
-	const path = "/chat/completions"
-	base, query, found := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
-	base = strings.TrimSuffix(strings.TrimRight(base, "/"), path) + path
-	if found {
-		return base + "?" + query
-	}
-	return base
 }
 
 // Stream answers req as [model.Streamer] says. With an error the reply holds the

@@ -97,14 +97,14 @@ func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 func present(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 
 // grow adds s to the piece of the item that the last event names.
-func (a *answer) grow(kind string, f form, index int, s text) (stream.Progress, error) {
+func (a *answer) grow(kind string, f form, index int, s stream.Text) (stream.Progress, error) {
 	it := a.named(kind, &a.last)
 	return stream.More, a.add(it, it.piece(f, index), string(s))
 }
 
 // settle compares the piece of the item that the last event names with all of
 // its text.
-func (a *answer) settle(kind string, f form, index int, all text) (stream.Progress, error) {
+func (a *answer) settle(kind string, f form, index int, all stream.Text) (stream.Progress, error) {
 	it := a.named(kind, &a.last)
 	return stream.More, a.complete(it, it.piece(f, index), string(all))
 }

@@ -2,9 +2,9 @@ package responses
 
 import (
 	"encoding/json"
-	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
 // An event of the stream, as far as it matters.
@@ -14,44 +14,14 @@ type event struct {
 	Output    *int            `json:"output_index"`
 	Content   int             `json:"content_index"`
 	Summary   int             `json:"summary_index"`
-	Delta     text            `json:"delta"`
-	Text      text            `json:"text"`
-	Refusal   text            `json:"refusal"`
-	Arguments text            `json:"arguments"`
+	Delta     stream.Text     `json:"delta"`
+	Text      stream.Text     `json:"text"`
+	Refusal   stream.Text     `json:"refusal"`
+	Arguments stream.Text     `json:"arguments"`
 	Part      json.RawMessage `json:"part"`
 	Item      json.RawMessage `json:"item"`
 	Response  json.RawMessage `json:"response"`
 	Error     json.RawMessage `json:"error"`
-}
-
-// A text is a string of an event. Where an event of a type that nobody here knows
-// has something else under the same name, the text is that value as JSON.
-type text string
-
-func (t *text) UnmarshalJSON(b []byte) error {
-	if n := len(b) - 1; n > 0 && b[0] == '"' && plain(b[1:n]) { // most of all deltas
-		*t = text(b[1:n])
-		return nil
-	}
-	switch b[0] {
-	case '"':
-		return json.Unmarshal(b, (*string)(t))
-	case 'n':
-		*t = ""
-	default:
-		*t = text(b)
-	}
-	return nil
-}
-
-// plain reports whether b, the inside of a JSON string, stands for itself.
-func plain(b []byte) bool {
-	for _, c := range b {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // A response is the object that closes a stream.
@@ -69,16 +39,16 @@ type response struct {
 
 // A source is an item as the server has it: of what it is made when it is whole.
 type source struct {
-	Type      string  `json:"type"`
-	ID        string  `json:"id"`
-	Status    string  `json:"status"`
-	Phase     string  `json:"phase"`
-	CallID    string  `json:"call_id"`
-	Name      string  `json:"name"`
-	Arguments text    `json:"arguments"`
-	Content   []block `json:"content"`
-	Summary   []block `json:"summary"`
-	Encrypted string  `json:"encrypted_content"`
+	Type      string      `json:"type"`
+	ID        string      `json:"id"`
+	Status    string      `json:"status"`
+	Phase     string      `json:"phase"`
+	CallID    string      `json:"call_id"`
+	Name      string      `json:"name"`
+	Arguments stream.Text `json:"arguments"`
+	Content   []block     `json:"content"`
+	Summary   []block     `json:"summary"`
+	Encrypted string      `json:"encrypted_content"`
 }
 
 type block struct {
