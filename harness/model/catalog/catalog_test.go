@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,10 +167,18 @@ func FuzzFind(f *testing.F) {
 		f.Add("openai", id)
 		f.Add("openrouter", id)
 	}
+	version := regexp.MustCompile(`^(-latest|-20\d{6}|-20\d\d-\d\d-\d\d)?$`)
 	f.Fuzz(func(t *testing.T, provider, id string) {
 		m, ok := catalog.Find(provider, id)
 		if ok && (m.Provider != provider || m.Window <= 0) {
 			t.Errorf("Find(%q, %q) = %+v", provider, id, m)
+		}
+		asked := strings.TrimPrefix(strings.ToLower(id), "models/")
+		if ok && !slices.ContainsFunc(append([]string{m.ID}, m.Aliases...), func(name string) bool {
+			rest, begins := strings.CutPrefix(asked, strings.TrimPrefix(strings.ToLower(name), "models/"))
+			return begins && version.MatchString(rest)
+		}) {
+			t.Errorf("Find(%q, %q) is the other model %s", provider, id, m.ID)
 		}
 		if d := catalog.Describe(provider, id, true); d.Window <= 0 || d.Provider != provider || d.ID != id {
 			t.Errorf("Describe(%q, %q) = %+v", provider, id, d)

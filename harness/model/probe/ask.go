@@ -29,14 +29,15 @@ type Server struct {
 	Client   *http.Client // nil is one with the usual transport
 }
 
-// Ask returns what the server says of one of its models. The error names the
-// provider and holds no secrets; it is errors.ErrUnsupported of a kind that has
-// nobody to ask. The caller bounds the time with ctx.
+// Ask returns what the server says of its model id, which may be an alias. The
+// error names the provider and holds no secrets; it is errors.ErrUnsupported of a
+// kind that has nobody to ask. The caller bounds the time with ctx.
 func Ask(ctx context.Context, s Server, id string) (Model, error) {
 	m, err := s.one(ctx, id)
 	if err != nil {
 		return Model{}, fmt.Errorf("asking %s about the model %s: %w", s.name(), id, err)
 	}
+	m.ID = id
 	return m, nil
 }
 

@@ -186,9 +186,7 @@ func pick(all []Model, id string) (Model, bool) {
 	}
 	for _, f := range same {
 		if i := slices.IndexFunc(all, f); i >= 0 {
-			m := all[i]
-			m.ID = id
-			return m, true
+			return all[i], true
 		}
 	}
 	return Model{}, false
