@@ -56,14 +56,7 @@ func New(d model.Descriptor, o Options) *Client {
 	if c.family.interleave {
 		c.post.Header.Set("Anthropic-Beta", "interleaved-thinking-2025-05-14")
 	}
-	if o.Key != "" {
-		c.post.Header.Set("X-Api-Key", o.Key)
-		c.post.Secrets = append(c.post.Secrets, o.Key)
-	}
-	for k, v := range o.Headers {
-		c.post.Header.Set(k, v)
-		c.post.Secrets = append(c.post.Secrets, v)
-	}
+	c.post.Authorize("X-Api-Key", "", o.Key, o.Headers)
 	return c
 }
 
@@ -87,6 +80,9 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 	p.Body = c.body(req)
 	a := &answer{ref: c.model.Ref(), sink: sink}
 	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
+	if err == nil {
+		err = a.finish()
+	}
 	reply := a.reply(cmp.Or(h.Get("Request-Id"), h.Get("X-Request-Id")), err == nil)
 	if e, ok := err.(*model.Error); ok && err != a.own {
 		e.Partial = a.told

@@ -3,9 +3,7 @@ package anthropic
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -71,10 +69,11 @@ type piece struct {
 type answer struct {
 	ref    string // of the model, for its thoughts
 	sink   func(model.Event) error
-	told   bool  // an event has been delivered
-	own    error // of sink
-	last   event // reused
-	pieces map[int]*piece
+	told   bool           // an event has been delivered
+	own    error          // of sink
+	last   event          // reused
+	pieces []*piece       // in the order in which they began
+	at     map[int]*piece // by the index of the block, which some servers use again
 	calls  int
 	stop   string
 	model  string
@@ -94,6 +93,9 @@ func (a *answer) tell(e model.Event) error {
 
 // event takes the next event of the stream.
 func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
+	if string(data) == "[DONE]" { // of servers that imitate another protocol as well
+		return stream.Done, nil
+	}
 	e := &a.last
 	*e = event{}
 	if err := json.Unmarshal(data, e); err != nil {
@@ -102,6 +104,10 @@ func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 	switch e.Type {
 	case "error":
 		return 0, p.Fault(http.StatusOK, nil, data)
+	case "": // an error of what stands before the server
+		if f := p.Fault(http.StatusOK, nil, data); f.Message != "" {
+			return 0, f
+		}
 	case "ping":
 		return stream.Alive, nil
 	case "message_start":
@@ -112,7 +118,7 @@ func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 	case "content_block_delta":
 		return stream.More, a.grow(e)
 	case "content_block_stop":
-		if b := a.pieces[e.Index]; b != nil {
+		if b := a.at[e.Index]; b != nil {
 			b.closed = true
 			return stream.More, a.complete(b)
 		}
@@ -131,10 +137,7 @@ func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 func (a *answer) open(e *event) error {
 	c := &e.ContentBlock
 	b := &piece{kind: c.Type, data: c.Data, id: c.ID, name: c.Name, input: c.Input}
-	if a.pieces == nil {
-		a.pieces = map[int]*piece{}
-	}
-	a.pieces[e.Index] = b
+	a.begin(e.Index, b)
 	b.signature.WriteString(c.Signature)
 	switch b.kind {
 	case "text":
@@ -149,23 +152,38 @@ func (a *answer) open(e *event) error {
 	return nil
 }
 
-func (a *answer) grow(e *event) error {
-	b := a.pieces[e.Index]
-	if b == nil {
-		return nil
+func (a *answer) begin(index int, b *piece) {
+	if a.at == nil {
+		a.at = map[int]*piece{}
 	}
-	switch d := &e.Delta; d.Type {
-	case "text_delta":
-		return a.say(b, d.Text)
-	case "thinking_delta":
-		return a.think(b, d.Thinking)
-	case "signature_delta":
-		b.signature.WriteString(d.Signature)
-	case "input_json_delta":
-		if b.kind == "tool_use" && d.PartialJSON != "" {
-			b.text.WriteString(d.PartialJSON)
-			return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: d.PartialJSON})
+	a.at[index] = b
+	a.pieces = append(a.pieces, b)
+}
+
+// grow takes a delta of a block. One that does not fit its block is none of ours:
+// tools that run at the provider, and kinds of blocks that are yet to come, have
+// deltas too.
+func (a *answer) grow(e *event) error {
+	d := &e.Delta
+	b := a.at[e.Index]
+	if b == nil { // some servers do not say that a block begins
+		kind, ok := strings.CutSuffix(d.Type, "_delta")
+		if !ok || kind != "text" && kind != "thinking" {
+			return nil
 		}
+		b = &piece{kind: kind}
+		a.begin(e.Index, b)
+	}
+	switch {
+	case d.Type == "text_delta" && b.kind == "text":
+		return a.say(b, d.Text)
+	case d.Type == "thinking_delta" && b.kind == "thinking":
+		return a.think(b, d.Thinking)
+	case d.Type == "signature_delta":
+		b.signature.WriteString(d.Signature)
+	case d.Type == "input_json_delta" && b.kind == "tool_use" && d.PartialJSON != "":
+		b.text.WriteString(d.PartialJSON)
+		return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: d.PartialJSON})
 	}
 	return nil
 }
@@ -189,11 +207,25 @@ func (a *answer) think(b *piece, s string) error {
 // complete gives a call whose arguments came with its start, as some servers
 // send them, the arguments that it has.
 func (a *answer) complete(b *piece) error {
-	if b.kind != "tool_use" || b.text.Len() > 0 || len(b.input) == 0 || string(b.input) == "{}" || string(b.input) == "null" {
+	if b.kind != "tool_use" || b.text.Len() > 0 {
+		return nil
+	}
+	switch string(b.input) {
+	case "", "{}", `""`, "null":
 		return nil
 	}
 	b.text.Write(b.input)
 	return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: string(b.input)})
+}
+
+// finish completes the calls of which nobody said that they ended.
+func (a *answer) finish() error {
+	for _, b := range a.pieces {
+		if a.complete(b) != nil {
+			return a.own
+		}
+	}
+	return nil
 }
 
 // count takes totals; a zero does not take back what was counted at the start.
@@ -222,8 +254,7 @@ func (a *answer) reply(id string, whole bool) *model.Reply {
 		Reasoning: n.thinking, Known: n.known,
 	}}
 	calls := 0
-	for _, i := range slices.Sorted(maps.Keys(a.pieces)) {
-		b := a.pieces[i]
+	for _, b := range a.pieces {
 		p, ok := b.part(a.ref)
 		if _, call := p.(llms.ToolCall); call {
 			ok = ok && whole

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -19,7 +18,7 @@ const cacheMark = `{"type":"ephemeral"}`
 func (c *Client) body(req *model.Request) []byte {
 	msgs := messages(c.model.Ref(), req.Messages)
 	mark(msgs)
-	limit := cmp.Or(req.MaxTokens, c.family.maxTokens)
+	limit := c.limit(req)
 	var w body.Writer
 	w.Object().Key("model").String(c.model.ID).Key("max_tokens").Int(limit).Key("stream").Bool(true)
 	thinks := c.writeThinking(&w, req, limit, msgs)
@@ -48,6 +47,30 @@ func (c *Client) body(req *model.Request) []byte {
 	return w.EndObject().Bytes()
 }
 
+// mostUnasked is the most tokens that an answer may have where nobody asked for
+// more: providers set aside what they are told, and limit how much that may be.
+const mostUnasked = 64_000
+
+// limit is how many tokens the answer may have. The prompt has its half of a small
+// window at least.
+func (c *Client) limit(req *model.Request) int {
+	d := &c.model
+	switch {
+	case req.MaxTokens > 0 && d.Output > 0:
+		return min(req.MaxTokens, d.Output)
+	case req.MaxTokens > 0:
+		return req.MaxTokens
+	}
+	n := c.family.maxTokens
+	if d.Output > 0 {
+		n = min(d.Output, mostUnasked)
+	}
+	if d.Window > 1 {
+		n = min(n, d.Window/2)
+	}
+	return n
+}
+
 // writeThinking asks for thoughts as far as the request wants them and reports
 // whether it did.
 func (c *Client) writeThinking(w *body.Writer, req *model.Request, limit int, msgs []message) bool {
@@ -63,7 +86,7 @@ func (c *Client) writeThinking(w *body.Writer, req *model.Request, limit int, ms
 		return f.always
 	case f.thinking == adaptive:
 		w.Key("thinking").Raw(`{"type":"adaptive","display":"summarized"}`) // else some of them hide it
-		w.Key("output_config").Object().Key("effort").String(string(effort)).EndObject()
+		w.Key("output_config").Object().Key("effort").String(string(f.effort(&c.model, effort))).EndObject()
 		return true
 	}
 	n := budget(effort, limit)
@@ -155,7 +178,9 @@ func messages(ref string, history []llms.MessageContent) []message {
 func blockOf(ref string, p llms.ContentPart) (block, bool) {
 	switch p := p.(type) {
 	case llms.TextContent:
-		return block{kind: "text", fields: func(w *body.Writer) { w.Key("text").String(p.Text) }}, strings.TrimSpace(p.Text) != ""
+		return textBlock(p.Text)
+	case model.SignedText: // of a model of another protocol
+		return textBlock(p.Text)
 	case model.Reasoning:
 		return thought(ref, p)
 	case llms.ToolCall:
@@ -169,11 +194,13 @@ func blockOf(ref string, p llms.ContentPart) (block, bool) {
 	case llms.BinaryContent:
 		return image(p), true
 	case llms.ImageURLContent:
-		return block{kind: "image", fields: func(w *body.Writer) {
-			w.Key("source").Object().Key("type").String("url").Key("url").String(p.URL).EndObject()
-		}}, true
+		return imageAt(p.URL), true
 	}
 	return block{}, false
+}
+
+func textBlock(s string) (block, bool) {
+	return block{kind: "text", fields: func(w *body.Writer) { w.Key("text").String(s) }}, strings.TrimSpace(s) != ""
 }
 
 func thought(ref string, p model.Reasoning) (block, bool) {
@@ -228,21 +255,45 @@ func image(p llms.BinaryContent) block {
 	}}
 }
 
+// imageAt is a picture by its address, which may be the picture itself.
+func imageAt(url string) block {
+	kind, data, found := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
+	return block{kind: "image", fields: func(w *body.Writer) {
+		w.Key("source").Object()
+		if found && strings.HasPrefix(url, "data:") {
+			w.Key("type").String("base64").Key("media_type").String(kind).Key("data").String(data)
+		} else {
+			w.Key("type").String("url").Key("url").String(url)
+		}
+		w.EndObject()
+	}}
+}
+
 // lookBack is how many blocks before a mark the provider searches for a cached
 // prefix, less a reserve.
 const lookBack = 18
 
-// mark sets the cache marks of messages: on the last block, and on the block
-// that was the last of the previous request when it has fallen out of sight.
-// With the mark of the system prompt that is at most three of four.
+// anchors is how many marks of four are left beside that of the system prompt and
+// that of the last block.
+const anchors = 2
+
+// mark sets the cache marks of messages: on the last block, and on blocks that
+// were the last of an earlier request when they have fallen out of sight. The
+// first of these makes the previous request found whatever the step after it
+// added; the second one does when that request came to nothing.
 func mark(msgs []message) {
-	last := len(msgs) - 1
-	if last < 0 {
+	if len(msgs) == 0 {
 		return
 	}
+	last := len(msgs) - 1
 	markLast(&msgs[last])
-	if last >= 2 && len(msgs[last].blocks)+len(msgs[last-1].blocks) > lookBack {
-		markLast(&msgs[last-2])
+	left, passed := anchors, len(msgs[last].blocks)
+	for i := last - 1; i >= 0 && left > 0; i-- {
+		if msgs[i].role == "user" && passed > lookBack {
+			markLast(&msgs[i])
+			left, passed = left-1, 0
+		}
+		passed += len(msgs[i].blocks)
 	}
 }
 

@@ -1,8 +1,11 @@
 package anthropic_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +80,14 @@ func TestFamilies(t *testing.T) {
 		not    []string
 	}{
 		{"claude-opus-4-7", model.EffortHigh, []string{`"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"}`, `"max_tokens":64000`}, []string{"temperature"}},
+		{"claude-opus-4-7", model.EffortXHigh, []string{`"effort":"xhigh"`}, nil},
+		{"claude-opus-4-7", model.EffortMax, []string{`"effort":"max"`}, nil},
+		{"claude-opus-4-7", model.EffortMinimal, []string{`"effort":"low"`}, []string{"minimal"}},
+		{"claude-opus-4-6", model.EffortXHigh, []string{`"effort":"high"`}, []string{"xhigh"}},
+		{"claude-opus-4-6", model.EffortMax, []string{`"effort":"max"`}, nil},
+		{"claude-opus-4-5", model.EffortMinimal, []string{`"budget_tokens":1024`}, nil},
+		{"claude-opus-4-5", model.EffortXHigh, []string{`"budget_tokens":32000`}, []string{"output_config"}},
+		{"claude-opus-4-1", model.EffortMax, []string{`"max_tokens":32000`, `"budget_tokens":16000`}, nil},
 		{"claude-opus-4-7", model.EffortOff, nil, []string{"thinking", "output_config", "temperature"}},
 		{"claude-opus-4-7", model.EffortDefault, nil, []string{"thinking", "output_config", "temperature"}},
 		{"claude-fable-5", model.EffortOff, []string{`"output_config":{"effort":"low"}`}, []string{"thinking", "temperature"}},
@@ -213,8 +224,174 @@ func TestPrefixOfASession(t *testing.T) {
 		t.Errorf("%d of %d tokens of the last request are not from the cache", fresh, usage.Input)
 	}
 	for _, r := range s.s.Requests() {
-		if n := strings.Count(string(r.Body), "cache_control"); n < 2 || n > 3 {
-			t.Errorf("%d cache marks, want 2 or 3", n)
+		if n := strings.Count(string(r.Body), "cache_control"); n < 2 || n > 4 {
+			t.Errorf("%d cache marks, want 2 to 4", n)
 		}
 	}
+}
+
+func TestEffortsOfTheCatalog(t *testing.T) {
+	d := model.Descriptor{ID: "claude-opus-4-7", Thinks: true, Efforts: []model.Effort{model.EffortLow, model.EffortMedium}}
+	req := modeltest.Ask("go")
+	req.Effort = model.EffortMax
+	if got := recorded(t, d, req); !strings.Contains(got, `"effort":"medium"`) {
+		t.Errorf("the strongest effort that is known is missing in %s", got)
+	}
+}
+
+func TestLimitOfTheAnswer(t *testing.T) {
+	tests := []struct {
+		name string
+		d    model.Descriptor
+		ask  int
+		want int
+	}{
+		{"what the family takes", model.Descriptor{ID: "claude-opus-4-1"}, 0, 32_000},
+		{"what the catalog says", model.Descriptor{ID: "kimi-k2", Output: 32_768, Window: 262_144}, 0, 32_768},
+		{"no more than is reasonable", model.Descriptor{ID: "claude-opus-5", Output: 128_000, Window: 1_000_000}, 0, 64_000},
+		{"half of a small window", model.Descriptor{ID: "local", Window: 8_192}, 0, 4_096},
+		{"what is asked for", model.Descriptor{ID: "claude-opus-5", Output: 128_000}, 100_000, 100_000},
+		{"what is asked for, as far as there is any", model.Descriptor{ID: "claude-opus-4-1", Output: 32_000}, 100_000, 32_000},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req := modeltest.Ask("go")
+			req.MaxTokens = tt.ask
+			if got := recorded(t, tt.d, req); !strings.Contains(got, fmt.Sprintf(`"max_tokens":%d,`, tt.want)) {
+				t.Errorf("max_tokens is not %d in %.80s", tt.want, got)
+			}
+		})
+	}
+}
+
+// recorded returns the body that the model d is asked with.
+func recorded(t *testing.T, d model.Descriptor, req *model.Request) string {
+	t.Helper()
+	var got string
+	c := anthropic.New(d, anthropic.Options{Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		b, err := io.ReadAll(r.Body)
+		got = string(b)
+		if err != nil {
+			return nil, err
+		}
+		return canned("data: " + stop + "\n\n").RoundTrip(r)
+	})}})
+	if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestPartsOfOtherProtocols(t *testing.T) {
+	req := modeltest.Ask("look")
+	req.Messages = append(req.Messages,
+		llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+			model.Author{Ref: "openai/gpt-6"},
+			model.SignedText{TextContent: llms.TextContent{Text: "I looked."}, Provider: "openai/gpt-6", Content: json.RawMessage(`{"phase":"final"}`)},
+			model.SignedText{TextContent: llms.TextContent{Text: " "}},
+		}},
+		llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
+			llms.ImageURLContent{URL: "data:image/webp;base64,b25l"}, llms.ImageURLContent{URL: "https://h/two.png"}}},
+	)
+	got := recorded(t, model.Descriptor{ID: "claude-opus-4-7"}, req)
+	want := `{"role":"assistant","content":[{"type":"text","text":"I looked."}]},` +
+		`{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"b25l"}},` +
+		`{"type":"image","source":{"type":"url","url":"https://h/two.png"},"cache_control":{"type":"ephemeral"}}]}]`
+	if !strings.Contains(got, want) {
+		t.Errorf("body = %s, want %s in it", got, want)
+	}
+}
+
+// A layout is where blocks and marks of a request stand in its messages.
+type layout struct {
+	blocks int
+	marks  []int
+	all    int // marks, with those of tools and system
+}
+
+func layoutOf(t *testing.T, body string) (l layout) {
+	t.Helper()
+	type marked struct {
+		Type string
+		Mark json.RawMessage `json:"cache_control"`
+	}
+	var b struct {
+		Tools, System []marked
+		Messages      []struct{ Content []marked }
+	}
+	if err := json.Unmarshal([]byte(body), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range b.Messages {
+		for _, c := range m.Content {
+			if c.Mark != nil {
+				l.marks = append(l.marks, l.blocks)
+				if strings.HasSuffix(c.Type, "thinking") {
+					t.Error("a mark on a thought")
+				}
+			}
+			l.blocks++
+		}
+	}
+	l.all = len(l.marks)
+	for _, m := range append(b.Tools, b.System...) {
+		if m.Mark != nil {
+			l.all++
+		}
+	}
+	return l
+}
+
+// finds reports whether a server that looks 20 blocks back from each mark of l
+// finds the end of the request before.
+func (l layout) finds(before layout) bool {
+	return slices.ContainsFunc(l.marks, func(m int) bool { return m >= before.blocks-1 && m-(before.blocks-1) < 20 })
+}
+
+// However many calls a step makes, the server finds in each request all of the one
+// before, and all of the one before that if it never came to know that one.
+func TestMarksFindTheRequestBefore(t *testing.T) {
+	const ref = "test/claude-opus-4-7"
+	for calls := range 61 {
+		t.Run(fmt.Sprint(calls), func(t *testing.T) {
+			req := modeltest.Ask("go")
+			if calls%2 == 0 {
+				req.System = "" // the last tool bears the mark
+			}
+			var before []layout
+			for step := range 6 {
+				l := layoutOf(t, recorded(t, model.Descriptor{Provider: "test", ID: "claude-opus-4-7"}, req))
+				if l.all < 2 || l.all > 4 {
+					t.Fatalf("step %d: %d marks, want 2 to 4", step, l.all)
+				}
+				if last := l.marks[len(l.marks)-1]; last != l.blocks-1 {
+					t.Errorf("step %d: the last mark is on block %d of %d", step, last, l.blocks)
+				}
+				for back := 1; back <= 2 && back <= len(before); back++ {
+					if !l.finds(before[len(before)-back]) {
+						t.Errorf("step %d: marks at %v of %d do not find the request %d before, of %d blocks", step, l.marks, l.blocks, back, before[len(before)-back].blocks)
+					}
+				}
+				before = append(before, l)
+				req.Messages = append(req.Messages, answerWith(ref, step, calls)...)
+			}
+		})
+	}
+}
+
+// answerWith is an answer that thinks, speaks and calls, with its results, or with
+// the next message of the user.
+func answerWith(ref string, step, calls int) []llms.MessageContent {
+	answer := llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+		model.Reasoning{TextContent: llms.TextContent{Text: "hm"}, Provider: ref, Signature: "S=="}, llms.TextContent{Text: "I look."}}}
+	results := llms.MessageContent{Role: llms.ChatMessageTypeTool}
+	if step%3 == 2 || calls == 0 {
+		return []llms.MessageContent{answer, llms.TextParts(llms.ChatMessageTypeHuman, "and now?")}
+	}
+	for i := range calls {
+		id := fmt.Sprintf("c%d_%d", step, i)
+		answer.Parts = append(answer.Parts, toolCall(id, "read", "{}"))
+		results.Parts = append(results.Parts, result(id, "text"))
+	}
+	return []llms.MessageContent{answer, results}
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -8,9 +9,10 @@ import (
 
 // A family says what a generation of models takes.
 type family struct {
-	maxTokens   int      // of an answer, when a request names no limit; the protocol requires one
-	thinking    thinking // how it is told to think
-	interleave  bool     // thinks between calls only when asked to by a header
+	maxTokens   int            // of an answer, where nobody names a limit; the protocol requires one
+	thinking    thinking       // how it is told to think
+	efforts     []model.Effort // that an adaptive model knows, weakest first
+	interleave  bool           // thinks between calls only when asked to by a header
 	temperature bool
 	always      bool // thinks unless told otherwise; an effort of off is the lowest one
 }
@@ -28,15 +30,16 @@ const (
 func familyOf(id string) family {
 	major, minor, ok := claudeVersion(id)
 	v := major*100 + minor
+	efforts := []model.Effort{model.EffortLow, model.EffortMedium, model.EffortHigh, model.EffortXHigh, model.EffortMax}
 	switch {
 	case !ok:
 		return family{maxTokens: 16_000, temperature: true}
 	case v >= 500:
-		return family{maxTokens: 64_000, thinking: adaptive, always: true}
+		return family{maxTokens: 64_000, thinking: adaptive, efforts: efforts, always: true}
 	case v >= 407:
-		return family{maxTokens: 64_000, thinking: adaptive}
+		return family{maxTokens: 64_000, thinking: adaptive, efforts: efforts}
 	case v >= 406:
-		return family{maxTokens: 64_000, thinking: adaptive, temperature: true}
+		return family{maxTokens: 64_000, thinking: adaptive, efforts: slices.DeleteFunc(efforts, isXHigh), temperature: true}
 	case v >= 405:
 		return family{maxTokens: 64_000, thinking: budgeted, interleave: true, temperature: true}
 	case v >= 400:
@@ -47,6 +50,17 @@ func familyOf(id string) family {
 		return family{maxTokens: 8_192, temperature: true}
 	}
 	return family{maxTokens: 4_096, temperature: true}
+}
+
+func isXHigh(e model.Effort) bool { return e == model.EffortXHigh }
+
+// effort is what the model d of family f is asked for when e is wished.
+func (f *family) effort(d *model.Descriptor, e model.Effort) model.Effort {
+	known := f.efforts
+	if d.Efforts != nil {
+		known = d.Efforts
+	}
+	return model.Descriptor{Thinks: true, Efforts: known}.Effort(e)
 }
 
 // claudeVersion reads ids such as claude-opus-4-7, claude-sonnet-4.5,
@@ -89,7 +103,8 @@ func small(s string) (n int, ok bool) {
 // there is no room for the least that the protocol takes.
 func budget(e model.Effort, limit int) int {
 	const least = 1024
-	n := map[model.Effort]int{model.EffortLow: 4_000, model.EffortMedium: 10_000, model.EffortHigh: 24_000}[e]
+	n := map[model.Effort]int{model.EffortMinimal: least, model.EffortLow: 4_000, model.EffortMedium: 10_000, model.EffortHigh: 24_000,
+		model.EffortXHigh: 32_000, model.EffortMax: 48_000}[e]
 	if n = min(n, limit/2); n < least {
 		return 0
 	}
