@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
@@ -145,11 +147,19 @@ func (a *answer) open(e *event) error {
 	case "thinking":
 		return a.think(b, c.Thinking)
 	case "tool_use":
+		if b.id == "" || a.has(b) { // its result would find no call, or two
+			b.id = parts.NewID()
+		}
 		b.ordinal = a.calls
 		a.calls++
 		return a.tell(model.ToolStart{Index: b.ordinal, ID: b.id, Name: b.name})
 	}
 	return nil
+}
+
+// has reports whether another call has the id of b.
+func (a *answer) has(b *piece) bool {
+	return slices.ContainsFunc(a.pieces, func(c *piece) bool { return c != b && c.kind == b.kind && c.id == b.id })
 }
 
 func (a *answer) begin(index int, b *piece) {

@@ -308,7 +308,39 @@ func TestUsage(t *testing.T) { // C127
 	}
 }
 
-// outcome is what a stream comes to.
+// made is id, "new" for one that was made up.
+func made(id string) string {
+	if strings.HasPrefix(id, "call_") && len(id) == 21 {
+		return "new"
+	}
+	return id
+}
+
+// A call without an id, and a second one of the same, get one of ours.
+func TestIDsOfCalls(t *testing.T) { // C105
+	use := func(index int, id string) []string {
+		return []string{at(index, open(`{"type":"tool_use","id":"`+id+`","name":"read","input":{}}`)), at(index, closed)}
+	}
+	told, reply, err := modeltest.Collect(t.Context(), client(with(start, use(0, "a"), use(1, ""), use(2, "a"), use(3, ""), end("tool_use"), stop)...), modeltest.Ask("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, told, reply)
+	var got []string
+	seen := map[string]bool{}
+	for _, p := range reply.Parts {
+		id := p.(llms.ToolCall).ID
+		if got = append(got, made(id)); seen[id] {
+			t.Errorf("id %q twice", id)
+		}
+		seen[id] = true
+	}
+	if diff := cmp.Diff([]string{"a", "new", "new", "new"}, got); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+}
+
+// outcome is what a stream comes to, without what is made up.
 func outcome(t *testing.T, c *anthropic.Client) string {
 	t.Helper()
 	told, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
@@ -321,7 +353,7 @@ func outcome(t *testing.T, c *anthropic.Client) string {
 	s := fmt.Sprint(reply.Stop, reply.Usage)
 	for _, p := range reply.Parts {
 		if c, ok := p.(llms.ToolCall); ok {
-			p = llms.TextContent{Text: fmt.Sprint(c.ID, *c.FunctionCall)}
+			p = llms.TextContent{Text: fmt.Sprint(made(c.ID), *c.FunctionCall)}
 		}
 		s += fmt.Sprintf("\n%T %v", p, p)
 	}

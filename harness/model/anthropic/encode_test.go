@@ -395,3 +395,22 @@ func answerWith(ref string, step, calls int) []llms.MessageContent {
 	}
 	return []llms.MessageContent{answer, results}
 }
+
+// Thoughts go back to the model that signed them, as they came and unmarked; to no
+// other (R-HARN-31).
+func TestThoughtsGoBack(t *testing.T) {
+	const ref = "test/claude-opus-4-7"
+	thought := func(ref, text, signature, redacted string) model.Reasoning {
+		return model.Reasoning{TextContent: llms.TextContent{Text: text}, Provider: ref, Signature: signature, Redacted: redacted}
+	}
+	req := modeltest.Ask("go")
+	req.Messages = append(req.Messages, llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+		thought(ref, "hm <&>", "S==", ""), thought(ref, "", "H==", ""), thought(ref, "", "", "E=="), thought(ref, "unsigned", "", ""),
+		thought("test/claude-fable-5", "no", "T==", ""), thought("test/claude-fable-5", "", "", "F=="), llms.TextContent{Text: "Hello."}}})
+	got := recorded(t, model.Descriptor{Provider: "test", ID: "claude-opus-4-7"}, req)
+	want := `{"role":"assistant","content":[{"type":"thinking","thinking":"hm <&>","signature":"S=="},{"type":"thinking","thinking":"","signature":"H=="},` +
+		`{"type":"redacted_thinking","data":"E=="},{"type":"text","text":"Hello.","cache_control":{"type":"ephemeral"}}]}]`
+	if !strings.Contains(got, want) {
+		t.Errorf("body = %s, want %s in it", got, want)
+	}
+}

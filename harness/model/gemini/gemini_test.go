@@ -23,7 +23,7 @@ func TestStreamer(t *testing.T) {
 func TestPrefixOfASession(t *testing.T) {
 	for _, id := range []string{second, third} {
 		s := modeltest.New(t)
-		c := gemini.New(model.Descriptor{Provider: "test", ID: id, BaseURL: s.Gemini()}, gemini.Options{})
+		c := gemini.New(model.Descriptor{Provider: "test", ID: id, BaseURL: s.Gemini()}, gemini.Options{Key: "AIza-123456"})
 		req := modeltest.Ask("start " + strings.Repeat("long ", 2000))
 		req.Effort = model.EffortHigh
 		step := modeltest.Reply{Think: []string{"hm"}, Text: []string{"I ", "look."}}
