@@ -74,8 +74,11 @@ func TestRow231Keys(t *testing.T) {
 			t.Parallel()
 			m := modeltest.New(t, modeltest.Reply{Text: []string{"fine"}, Repeat: -1})
 			address := m.OpenAI()
-			if tt.provider == "anthropic" {
+			switch tt.provider {
+			case "anthropic":
 				address = m.Anthropic()
+			case "gemini":
+				address = m.Gemini()
 			}
 			const key = "key-0123456789abcdef"
 			e := newEditor(t)
@@ -92,7 +95,7 @@ func TestRow231Keys(t *testing.T) {
 				}
 			}
 			for _, r := range m.Requests() {
-				if got := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key"); !strings.HasSuffix(got, key) {
+				if got := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key"); !strings.HasSuffix(got, key) {
 					t.Errorf("a request came with the key %q", got)
 				}
 			}
@@ -228,7 +231,7 @@ func TestRow231LocalServers(t *testing.T) {
 		{"another product", at("llamacpp", serve(map[string]string{"/props": `{"status": "ok"}`, "/": "hello"})), nil, "offline"},
 		{"Ollama without a model", at("ollama", serve(map[string]string{"/api/tags": `{"models": []}`})), nil, "offline"},
 		{"another machine", none("ollama"), []string{"OLLAMA_HOST=192.0.2.1:11434"}, "offline"},
-		{"a key comes first", none("ollama"), []string{"OLLAMA_HOST=" + host, "OPENAI_API_KEY=k"}, "openai/gpt-5.2"},
+		{"a key comes first", none("ollama"), []string{"OLLAMA_HOST=" + host, "OPENAI_API_KEY=k"}, "openai/gpt-6-sol"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

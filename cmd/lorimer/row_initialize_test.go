@@ -302,7 +302,7 @@ func TestRow176MissingKey(t *testing.T) {
 		if f := e.wait(e.send("session/prompt", say(s, "hello"))); code(f) != "PROVIDER_ERROR" || f.Error.Code != -32603 {
 			t.Errorf("prompt with a model that nobody chose: %s, want PROVIDER_ERROR", f.Raw)
 		}
-		e.set(s, "model", "openai/gpt-5.2")
+		e.set(s, "model", "openai/gpt-6-sol")
 		if f := e.wait(e.send("session/prompt", say(s, "hello"))); code(f) != "AUTH_REQUIRED" || f.Error.Code != -32000 {
 			t.Errorf("prompt with the same model, chosen: %s, want AUTH_REQUIRED", f.Raw)
 		}

@@ -292,7 +292,7 @@ func TestRow194ModelToBeginWith(t *testing.T) {
 	}{
 		{"openai/no-such-model", "openai/no-such-model", false},
 		{"nowhere/m", "nowhere/m", false},
-		{"openai", "openai/gpt-5.2", false},
+		{"openai", "openai/gpt-6-sol", false},
 		{"house", "house/m2", true},
 		{"offline", "offline", true},
 	}

@@ -55,6 +55,9 @@ type App struct {
 	skills  skills.Library
 	engine  *harness.Engine
 	finder  finder
+	servers servers
+
+	transports transports
 
 	found    sync.Once            // the model has been told of on standard error
 	problems once[skills.Problem] // with skills
@@ -70,6 +73,9 @@ func Open(o Options) (*App, error) {
 	if err := shut(); err != nil {
 		o.Log.Warn().Err(err).Msg("commands could read the environment of this process")
 	}
+	if o.Sources.Keys == nil {
+		o.Sources.Keys = &config.Keys{}
+	}
 	a := &App{o: o, config: &live{sources: o.Sources, warn: o.Warn, told: map[config.Warning]bool{}}, scripts: map[string]*script.Script{}}
 	c, err := a.config.read()
 	if err != nil {
@@ -78,7 +84,7 @@ func Open(o Options) (*App, error) {
 	for _, w := range unused(c) {
 		o.Warn(w)
 	}
-	a.finder.log = o.Log
+	a.finder.log, a.servers.log = o.Log, o.Log
 	a.skills.Secret = workspace.Secret
 	a.clock = &clock{next: c.Run.Clock, step: c.Run.ClockStep}
 	a.prompts, err = standard()
@@ -138,6 +144,7 @@ func Open(o Options) (*App, error) {
 // Close ends the turns that run and what they started, within ctx, and closes the
 // database.
 func (a *App) Close(ctx context.Context) error {
+	defer a.transports.close()
 	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
 }
 

@@ -37,9 +37,11 @@ func standard() (*prompt.Registry, error) {
 // profile returns what the configuration says of the model ref to that model.
 func profile(c *config.Config, ref string) prompt.Profile {
 	p := c.ModelProfile(ref)
-	f := prompt.Profile{Tools: p.Tools, LinkPreviews: p.LinkPreviews, Style: p.Style}
-	f.ToolsAt, f.LinkPreviewsAt, f.StyleAt = c.ModelTextsAt(ref)
-	return f
+	return prompt.Profile{
+		Tools: p.Tools, ToolsAt: c.ModelAt(ref, "tools_override"),
+		LinkPreviews: p.LinkPreviews, LinkPreviewsAt: c.ModelAt(ref, "link_previews_override"),
+		Style: p.Style, StyleAt: c.ModelAt(ref, "chat_mode_addendum"),
+	}
 }
 
 // extras groups the declared sections and variables by their scope.

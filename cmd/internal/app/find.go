@@ -68,11 +68,17 @@ func (f *finder) servers(ctx context.Context, c *config.Config) []probe.Found {
 }
 
 // others returns the references of the local models that were found.
-func (f *finder) others() []string {
+func (f *finder) others() []string { return f.of("") }
+
+// of is others for one provider; "" is each of them.
+func (f *finder) of(provider string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var refs []string
 	for _, l := range f.local {
+		if provider != "" && l.Provider != provider {
+			continue
+		}
 		for _, m := range l.Models {
 			refs = append(refs, l.Provider+"/"+m.ID)
 		}

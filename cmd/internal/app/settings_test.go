@@ -43,7 +43,7 @@ func (m *machine) open(keep Keep) {
 	a, err := Open(Options{
 		Sources: config.Sources{Home: m.home},
 		Keep:    keep,
-		Log:     zerolog.New(&m.log),
+		Log:     zerolog.New(zerolog.SyncWriter(&m.log)),
 		Warn:    func(w config.Warning) { m.t.Errorf("warning: %v", w) },
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -25,6 +26,7 @@ func (c *Config) check() error {
 		{"context.currency", checkCurrency(c.Context.Currency)},
 		{"prompt_cache.volatile_placement", oneOf(c.PromptCache.VolatilePlacement, "turn", "system")},
 		{"history.cross_vendor", oneOf(c.History.CrossVendor, "typed", "text")},
+		{"history.executed", checkExecuted(c.History.Executed)},
 		{"attachments.inline_bytes", notNegative(c.Attachments.InlineBytes)},
 		{"skills.trusted", checkTrusted(c.Skills.Trusted)},
 		{"instructions.file_bytes", above(&c.Instructions.FileBytes, 0)},
@@ -98,6 +100,21 @@ func checkOrder(order *[]string) error {
 	}
 	if !seen[unlisted] {
 		return fmt.Errorf("add %q where the tools go that are not listed", unlisted)
+	}
+	return nil
+}
+
+// checkExecuted refuses a template that would not say which tool was called, or that
+// has something else in it to fill in.
+func checkExecuted(template string) error {
+	if template == "" {
+		return nil
+	}
+	if !strings.Contains(template, "{{tool}}") {
+		return errors.New("{{tool}} is needed, for the name of the tool")
+	}
+	if rest := strings.NewReplacer("{{tool}}", "", "{{summary}}", "").Replace(template); strings.Contains(rest, "{{") {
+		return errors.New("nothing but {{tool}} and {{summary}} is filled in")
 	}
 	return nil
 }

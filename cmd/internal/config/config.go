@@ -16,6 +16,7 @@ type Config struct {
 	Database  string    `toml:"database"`   // [Config.DatabaseAt] says what it means
 	Locale    string    `toml:"locale"`     // such as de or zh-tw
 	Citations string    `toml:"citations"`  // registry or linked; default registry (R-CITE-20)
+	CAFile    string    `toml:"ca_file"`    // certificates in PEM that are trusted beside the system's; relative to the configuration file
 
 	Context      Context      `toml:"context"`
 	PromptCache  PromptCache  `toml:"prompt_cache"`
@@ -50,7 +51,7 @@ type Config struct {
 	Proxy Proxy `toml:"-"`
 
 	origin   origins
-	keys     *keyring
+	keys     *Keys
 	env      func(string) string
 	homeless bool // nothing says where the configuration file is
 }
@@ -74,6 +75,7 @@ type PromptCache struct {
 // History says how another vendor's history is shown to a model.
 type History struct {
 	CrossVendor string `toml:"cross_vendor"` // typed or text; default typed
+	Executed    string `toml:"executed"`     // template of a call that is told as text, with {{tool}} and {{summary}}; "" is the usual one
 }
 
 // Attachments limits what is given in full.
@@ -158,13 +160,15 @@ type Harness struct {
 
 // Provider is what a file says of a provider of models.
 type Provider struct {
-	Kind          string            `toml:"kind"`     // openai or anthropic: the protocol
+	Kind          string            `toml:"kind"`     // the protocol, see [Endpoint]
 	BaseURL       string            `toml:"base_url"` // without a slash at the end
 	Model         string            `toml:"model"`    // the model that PROVIDER alone means
 	APIKeyEnv     string            `toml:"api_key_env"`
 	APIKeyFile    string            `toml:"api_key_file"`    // relative to the configuration file; ~/ is the home directory
 	APIKeyCommand string            `toml:"api_key_command"` // run by sh; its output is the key
 	Headers       map[string]string `toml:"headers" show:"secret"`
+	CAFile        string            `toml:"ca_file"`               // as that of the whole program, and beside it
+	Options       map[string]string `toml:"options" show:"secret"` // of a kind of langchaingo, such as its region
 }
 
 // Server is an MCP server. It has a command or a URL.

@@ -35,7 +35,7 @@ func (c *Config) DatabaseName() string {
 	if at := c.DatabaseAt(); !IsURL(at) {
 		return at
 	}
-	return hideInURL(c.Database)
+	return HideURL(c.Database)
 }
 
 // IsURL reports whether a database is one of a server.

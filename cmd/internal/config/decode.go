@@ -59,6 +59,10 @@ func climb(key string, in map[string]string) string {
 // an array of tables has its index from 0, as in "hook.0".
 func (c *Config) At(key string) string { return c.near(key) }
 
+// Origin returns where the value of a dotted key comes from: FILE:LINE, "env NAME",
+// "flag --NAME" or "default".
+func (c *Config) Origin(key string) string { return c.origin.of(key) }
+
 // near returns the place to look at for key: its own, else the head of its
 // table, else the file.
 func (c *Config) near(key string) string {

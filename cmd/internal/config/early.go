@@ -32,8 +32,8 @@ func Early(s Sources) (Run, error) {
 // it and it needs none.
 func (c *Config) HasKey(e Endpoint) bool {
 	p, described := c.Providers[e.Name]
-	if e.Local {
-		return described
+	if e.Keyless && described {
+		return true
 	}
 	return c.keyFromEnv(e.KeyEnv) != "" || p.APIKeyFile != "" || p.APIKeyCommand != ""
 }

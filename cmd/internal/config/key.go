@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,18 +24,29 @@ const (
 	maxKeySize = 64 << 10         // of a key, in bytes
 )
 
-// A keyring keeps the keys that a command printed, since asking may cost the
-// user a finger on a sensor.
-type keyring struct {
-	mu   sync.Mutex // guards the fields below
-	keys map[string]string
+// Keys keeps what commands printed, since asking may cost the user a finger on a
+// sensor. It outlives the configuration that it was made for, so that a file that
+// was saved asks nobody again. The zero value is empty and ready.
+type Keys struct {
+	mu   sync.Mutex // guards the field below
+	keys map[errand]*printed
 }
 
-// Key returns the API key of a provider, or "" for a local one that has none.
+// An errand is a command with the only place that its key may go to.
+type errand struct{ provider, address, command string }
+
+// A printed key is asked for by one at a time.
+type printed struct {
+	asking chan struct{} // of room 1, full while somebody asks
+	key    string        // "" is none; guarded by the mutex of the Keys
+}
+
+// Key returns the API key of a provider, or "" for one that has none and can do
+// without.
 // What the file says is asked first: its variable, its key file, its command,
 // and the first that has a key wins; then the usual variables. A command runs
-// at most once with success and for ten seconds at most. Without a key the
-// error is [ErrNoKey] and says where to put one.
+// at most once with success for an address, until [Config.Forget], and for ten
+// seconds at most. Without a key the error is [ErrNoKey] and says where to put one.
 func (c *Config) Key(ctx context.Context, provider string) (string, error) {
 	e, ok := c.Provider(provider)
 	if !ok {
@@ -48,13 +60,33 @@ func (c *Config) Key(ctx context.Context, provider string) (string, error) {
 		return keyFromFile(c.beside(p.APIKeyFile))
 	}
 	if p.APIKeyCommand != "" {
-		return c.keys.fromCommand(ctx, p.APIKeyCommand)
+		return c.keys.fromCommand(ctx, errand{provider, e.BaseURL, p.APIKeyCommand})
 	}
-	if e.Local {
+	if e.Keyless {
 		return "", nil
 	}
 	return "", fmt.Errorf("%w for %s; %s", ErrNoKey, e.Title, wayToKey(e, c.Paths.Config))
 }
+
+// KeyFrom says where the key of e is looked for, as [Config.Key] does, without
+// reading it; "" is nowhere.
+func (c *Config) KeyFrom(e Endpoint) string {
+	for _, name := range e.KeyEnv {
+		if c.keyFromEnv([]string{name}) != "" {
+			return "env " + name
+		}
+	}
+	switch p := c.Providers[e.Name]; {
+	case p.APIKeyFile != "":
+		return "file " + c.beside(p.APIKeyFile)
+	case p.APIKeyCommand != "":
+		return "api_key_command at " + c.near("providers."+e.Name+".api_key_command")
+	}
+	return ""
+}
+
+// WayToKey tells how to give e a key.
+func (c *Config) WayToKey(e Endpoint) string { return wayToKey(e, c.Paths.Config) }
 
 // wayToKey tells how to give e a key.
 func wayToKey(e Endpoint, file string) string {
@@ -81,14 +113,61 @@ func keyFromFile(path string) (string, error) {
 	return oneKey(data, path)
 }
 
-// fromCommand runs command, unless it has succeeded before.
-func (k *keyring) fromCommand(ctx context.Context, command string) (string, error) {
+// Forget has the command of a provider asked again for its key, which the provider
+// has refused: some print one that holds for an hour.
+func (c *Config) Forget(provider, key string) {
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	for e, p := range c.keys.keys {
+		if e.provider == provider && p.key == key {
+			p.key = ""
+		}
+	}
+}
+
+// of returns the place of the key of e.
+func (k *Keys) of(e errand) *printed {
 	k.mu.Lock()
-	key, ok := k.keys[command]
+	defer k.mu.Unlock()
+	p, ok := k.keys[e]
+	if !ok {
+		if k.keys == nil {
+			k.keys = make(map[errand]*printed)
+		}
+		p = &printed{asking: make(chan struct{}, 1)}
+		k.keys[e] = p
+	}
+	return p
+}
+
+// fromCommand runs the command of e, unless it has succeeded before. Whoever comes
+// while it runs waits for its key.
+func (k *Keys) fromCommand(ctx context.Context, e errand) (string, error) {
+	p := k.of(e)
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	k.mu.Lock()
+	key := p.key
 	k.mu.Unlock()
-	if ok {
+	if key != "" {
 		return key, nil
 	}
+	key, err := runForKey(ctx, e.command)
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p.key = key
+	return key, nil
+}
+
+// runForKey returns the key that a command prints.
+func runForKey(ctx context.Context, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyLimit)
 	defer cancel()
 	out := cappedBuffer{room: maxKeySize}
@@ -102,17 +181,7 @@ func (k *keyring) fromCommand(ctx context.Context, command string) (string, erro
 		}
 		return "", fmt.Errorf("running the command for the API key: %w", err)
 	}
-	key, err := oneKey(out.Bytes(), "the command for the API key")
-	if err != nil {
-		return "", err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.keys == nil {
-		k.keys = make(map[string]string)
-	}
-	k.keys[command] = key
-	return key, nil
+	return oneKey(out.Bytes(), "the command for the API key")
 }
 
 // oneKey returns the key in data: one word, which is what a header can carry.
@@ -173,26 +242,62 @@ func (c *Config) Secrets() []string {
 				all = append(all, key)
 			}
 		}
+		all = append(all, secretsInURL(p.BaseURL)...)
 		all = append(all, secretsIn(p.Headers)...)
+		all = append(all, secretsIn(p.Options)...)
 	}
+	all = append(all, c.Proxy.secrets()...)
 	for _, s := range c.MCP {
 		all = append(all, secretsIn(s.Headers)...)
 		all = append(all, secretsIn(s.Env)...)
 	}
 	all = append(all, c.databaseSecrets()...)
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	all = slices.AppendSeq(all, maps.Values(c.keys.keys))
+	all = append(all, c.keys.known()...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// secretsIn returns the values whose names sound like secrets.
+// known returns the keys that were printed.
+func (k *Keys) known() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []string
+	for _, p := range k.keys {
+		if p.key != "" {
+			all = append(all, p.key)
+		}
+	}
+	return all
+}
+
+// secretsIn returns the values whose names sound like secrets. Of one like "Bearer
+// KEY" the key alone is a secret too.
 func secretsIn(named map[string]string) []string {
 	var all []string
 	for name, value := range named {
-		if soundsSecret(name) {
-			all = append(all, value)
+		if !soundsSecret(name) {
+			continue
+		}
+		all = append(all, value)
+		if _, word, ok := strings.Cut(value, " "); ok {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// secretsInURL returns the passwords in an address, and what its query has under
+// names that sound like secrets.
+func secretsInURL(address string) []string {
+	if address == "" {
+		return nil
+	}
+	all := passwords(address)
+	if u, err := url.Parse(address); err == nil {
+		for name, values := range u.Query() {
+			if soundsSecret(name) {
+				all = append(all, values...)
+			}
 		}
 	}
 	return all

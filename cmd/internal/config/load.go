@@ -18,6 +18,7 @@ type Sources struct {
 	Env   func(name string) string // os.Getenv in the program; an empty value counts as not set
 	Flags map[string]string        // the flags that were given, by long name without dashes; a switch is "true"
 	Home  string                   // home directory where the environment names none; may be empty
+	Keys  *Keys                    // what commands printed before; nil is nothing
 }
 
 // A Warning is something in a file that has no effect.
@@ -43,6 +44,7 @@ func Load(s Sources) (*Config, []Warning, error) {
 	}
 	c := defaults()
 	c.env = s.Env
+	c.keys = cmp.Or(s.Keys, &Keys{})
 	given := gather(s)
 	warnings, err := c.place(s, given)
 	if err != nil {
@@ -95,7 +97,7 @@ func defaults() *Config {
 		Harness:      Harness{Idle: Duration(30 * time.Minute)},
 		Run:          Run{Zone: time.Local, Drain: 10 * time.Minute, LogLevel: "info"},
 		origin:       newOrigins(),
-		keys:         &keyring{},
+		keys:         &Keys{},
 	}
 }
 

@@ -79,7 +79,7 @@ tool_usage = 1
 	if got, want := shown["models.acme/*.window"], `1000 <- ~/.config/lorimer/models.toml:7`; got != want {
 		t.Errorf("shown as %s, want %s", got, want)
 	}
-	if got := newMachine(t, "").load(t).ModelProfile("offline"); got != (config.ModelProfile{}) {
+	if got := newMachine(t, "").load(t).ModelProfile("offline"); !cmp.Equal(got, config.ModelProfile{}) {
 		t.Errorf("without a file: %+v, want nothing", got)
 	}
 }
@@ -91,6 +91,20 @@ func TestModelMistakes(t *testing.T) {
 		{"a word for a number", "[models.\"a/b\"]\nwindow = \"8k\"", "FILE:2:10: models.a/b.window: must be a whole number, not a string"},
 		{"no window at all", "[models.\"a/b.1\"]\nname = \"B\"\nwindow = 0", "FILE:3: models.a/b.1.window: must be larger than 0"},
 		{"a use of tools", "[models.\"a/b\"]\ntool_usage = 2", "FILE:2: models.a/b.tool_usage: must be 0 for a model that cannot call tools, or 1"},
+		{"an answer of nothing", "[models.\"a/b\"]\noutput = -1", "FILE:2: models.a/b.output: must be larger than 0"},
+		{"an effort that there is not", "[models.\"a/b\"]\nefforts = [\"low\", \"extreme\"]", `FILE:2: models.a/b.efforts: "extreme" is not one of minimal, low, medium, high, xhigh, max`},
+		{"an effort that every model has", "[models.\"a/b\"]\nefforts = [\"off\"]", `FILE:2: models.a/b.efforts: leave "off" out`},
+		{"no effort at all", "[models.\"a/b\"]\nefforts = []", "FILE:2: models.a/b.efforts: name at least one, or say thinks = false"},
+		{"efforts without a thought", "[models.\"a/b\"]\nthinks = false\nefforts = [\"low\"]", "FILE:3: models.a/b.efforts: a model that does not think has none"},
+		{"a negative price", "[models.\"a/b\"]\nprice_input = -1.5\nprice_output = 1", "FILE:2: models.a/b.price_input: must not be negative"},
+		{"a price in fractions of what counts", "[models.\"a/b\"]\nprice_input = 0.0000001\nprice_output = 1", "FILE:2: models.a/b.price_input: \"0.0000001\" has more than 6 digits behind the point"},
+		{"a price beyond reason", "[models.\"a/b\"]\nprice_input = 1\nprice_output = 1000000.1", "FILE:3: models.a/b.price_output: \"1000000.1\" is more than 1000000 dollars"},
+		{"a price that is none", "[models.\"a/b\"]\nprice_input = nan\nprice_output = 1", "FILE:2: models.a/b.price_input: \"nan\" is not a price in dollars; write it like 3 or 0.075"},
+		{"a price with an exponent", "[models.\"a/b\"]\nprice_input = 1e3\nprice_output = 1", "FILE:2: models.a/b.price_input: \"1e3\" is not a price"},
+		{"half a price", "[models.\"a/b\"]\nprice_input = 1", "FILE:1: models.a/b.price_output: is needed beside the other prices"},
+		{"a price of the cache alone", "[models.\"a/b\"]\nprice_cache_read = 1", "FILE:1: models.a/b.price_input: is needed beside the other prices"},
+		{"a cache for nothing", "[models.\"a/b\"]\nprice_input = 1\nprice_output = 1\nprice_cache_read = 0", "FILE:4: models.a/b.price_cache_read: must be larger than 0"},
+		{"a free model with a price", "[models.\"a/b\"]\nprice_input = 1\nprice_output = 2\nfree = true", "FILE:4: models.a/b.free: a model that is free has no prices"},
 		{"a list", "models = []", "FILE:1:10: models: must be a table, not an array"},
 	}
 	for _, tt := range tests {
@@ -199,5 +213,90 @@ func FuzzModels(f *testing.F) {
 			}
 		}
 		c.Values()
+	})
+}
+
+// Prices are exact, come together, and of two profiles the nearer says all of them.
+func TestModelPrices(t *testing.T) {
+	m := newMachine(t, "")
+	m.models(t, `
+[models."acme/*"]
+price_input = 3
+price_output = 15.0
+price_cache_read = "0.3"
+price_cache_write = 3.750_000
+thinks = true
+efforts = ["low", "max"]
+output = 1000
+
+[models."acme/cheap"]
+price_input = 0.075
+price_output = 0.000001
+
+[models."acme/gift*"]
+free = true
+
+[models."acme/gift-not"]
+free = false
+thinks = false
+`)
+	c := m.load(t)
+	tests := []struct{ ref, want string }{
+		{"acme/some", "3 15 0.3 3.75"},
+		{"acme/cheap", "0.075 0.000001 - -"},
+		{"acme/gift", "free"},
+		{"acme/gift-not", "- - - - not free"},
+		{"other/some", "- - - -"},
+	}
+	for _, tt := range tests {
+		p := c.ModelProfile(tt.ref).Prices
+		var words []string
+		for _, v := range []*config.USD{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
+			if v == nil {
+				words = append(words, "-")
+			} else {
+				words = append(words, v.String())
+			}
+		}
+		got := strings.Join(words, " ")
+		if p.Free != nil && *p.Free {
+			got = strings.ReplaceAll(got, "- - - -", "free")
+		} else if p.Free != nil {
+			got += " not free"
+		}
+		if got != tt.want {
+			t.Errorf("%s costs %q, want %q", tt.ref, got, tt.want)
+		}
+	}
+	p := c.ModelProfile("acme/gift-not")
+	if *p.Answer != 1000 || *p.Thinks || strings.Join(p.Efforts, " ") != "low max" {
+		t.Errorf("profile = %+v, want what is nearest of each", p)
+	}
+	for key, want := range map[string]string{
+		"price_input": ":12", "thinks": ":7", "efforts": ":8", "window": "",
+	} {
+		if got := c.ModelAt("acme/cheap", key); !strings.HasSuffix(got, want) || want == "" && got != "" {
+			t.Errorf("%s is said at %q, want %q", key, got, want)
+		}
+	}
+	if got, want := m.shown(c)["models.acme/cheap.price_output"], `0.000001 <- ~/.config/lorimer/models.toml:13`; got != want {
+		t.Errorf("shown as %s, want %s", got, want)
+	}
+}
+
+// FuzzUSD checks that a price that is read is written as it was, up to zeros that
+// say nothing.
+func FuzzUSD(f *testing.F) {
+	for _, seed := range []string{"3", "0.075", "1_000.5", "-1", "1e3", "0.0000001", "999999999999999999999"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := config.ParseUSD(text)
+		if err != nil {
+			return
+		}
+		if again, err := config.ParseUSD(d.String()); err != nil || again != d || d.Micro < 0 {
+			t.Errorf("%q is %v, which is read as %v (%v)", text, d, again, err)
+		}
 	})
 }

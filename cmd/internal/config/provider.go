@@ -16,12 +16,16 @@ import (
 type Endpoint struct {
 	Name    string
 	Title   string   // for people
-	Kind    string   // openai or anthropic: the protocol
-	BaseURL string   // without a slash at the end
+	Kind    string   // the protocol, openai where [Endpoint.Protocol] decides
+	BaseURL string   // without a slash at the end; "" for a kind of langchaingo is its own
 	Model   string   // the model that the name alone means; "" has none
 	KeyEnv  []string // variables that may hold the key, in order
-	Local   bool     // runs on this machine and needs no key
+	Local   bool     // runs on this machine
+	Keyless bool     // can do without a key, as what runs on this machine can
+	Hosted  bool     // a known service, even where something on this machine stands in front of it
 	Headers map[string]string
+	Options map[string]string // of a kind of langchaingo
+	CAFiles []string          // absolute paths of certificates that are trusted beside the system's
 }
 
 // builtin lists the known providers in the order in which a key in the
@@ -29,21 +33,21 @@ type Endpoint struct {
 func builtin() []Endpoint {
 	env := func(names ...string) []string { return names }
 	return []Endpoint{
-		{Name: "anthropic", Title: "Anthropic", Kind: "anthropic", BaseURL: "https://api.anthropic.com", Model: "claude-sonnet-5", KeyEnv: env("ANTHROPIC_API_KEY")},
-		{Name: "openai", Title: "OpenAI", Kind: "openai", BaseURL: "https://api.openai.com/v1", Model: "gpt-5.2", KeyEnv: env("OPENAI_API_KEY")},
-		{Name: "gemini", Title: "Google Gemini", Kind: "openai", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", Model: "gemini-3.6-flash", KeyEnv: env("GEMINI_API_KEY", "GOOGLE_API_KEY")},
-		{Name: "openrouter", Title: "OpenRouter", Kind: "openai", BaseURL: "https://openrouter.ai/api/v1", Model: "anthropic/claude-sonnet-5", KeyEnv: env("OPENROUTER_API_KEY")},
-		{Name: "deepseek", Title: "DeepSeek", Kind: "openai", BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-v4-pro", KeyEnv: env("DEEPSEEK_API_KEY")},
-		{Name: "mistral", Title: "Mistral", Kind: "openai", BaseURL: "https://api.mistral.ai/v1", Model: "mistral-large-latest", KeyEnv: env("MISTRAL_API_KEY")},
-		{Name: "groq", Title: "Groq", Kind: "openai", BaseURL: "https://api.groq.com/openai/v1", Model: "moonshotai/kimi-k2-instruct-0905", KeyEnv: env("GROQ_API_KEY")},
-		{Name: "xai", Title: "xAI", Kind: "openai", BaseURL: "https://api.x.ai/v1", Model: "grok-4.5", KeyEnv: env("XAI_API_KEY")},
-		{Name: "cerebras", Title: "Cerebras", Kind: "openai", BaseURL: "https://api.cerebras.ai/v1", Model: "gpt-oss-120b", KeyEnv: env("CEREBRAS_API_KEY")},
-		{Name: "moonshot", Title: "Moonshot", Kind: "openai", BaseURL: "https://api.moonshot.ai/v1", Model: "kimi-k3", KeyEnv: env("MOONSHOT_API_KEY")},
-		{Name: "zai", Title: "Z.ai", Kind: "openai", BaseURL: "https://api.z.ai/api/paas/v4", Model: "glm-5.2", KeyEnv: env("ZAI_API_KEY")},
-		{Name: "ollama", Title: "Ollama", Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", Local: true},
-		{Name: "lmstudio", Title: "LM Studio", Kind: "openai", BaseURL: "http://127.0.0.1:1234/v1", Local: true},
-		{Name: "llamacpp", Title: "llama.cpp", Kind: "openai", BaseURL: "http://127.0.0.1:8080/v1", Local: true},
-		{Name: "vllm", Title: "vLLM", Kind: "openai", BaseURL: "http://127.0.0.1:8000/v1", Local: true},
+		{Name: "anthropic", Title: "Anthropic", Kind: kindAnthropic, BaseURL: "https://api.anthropic.com", Model: "claude-sonnet-5", KeyEnv: env("ANTHROPIC_API_KEY")},
+		{Name: "openai", Title: "OpenAI", Kind: kindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-6-sol", KeyEnv: env("OPENAI_API_KEY")},
+		{Name: "gemini", Title: "Google Gemini", Kind: kindGemini, BaseURL: "https://generativelanguage.googleapis.com/v1beta", Model: "gemini-3.8-flash", KeyEnv: env("GEMINI_API_KEY", "GOOGLE_API_KEY")},
+		{Name: "openrouter", Title: "OpenRouter", Kind: kindOpenAI, BaseURL: "https://openrouter.ai/api/v1", Model: "anthropic/claude-sonnet-5", KeyEnv: env("OPENROUTER_API_KEY")},
+		{Name: "deepseek", Title: "DeepSeek", Kind: kindOpenAI, BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-v4-pro", KeyEnv: env("DEEPSEEK_API_KEY")},
+		{Name: "mistral", Title: "Mistral", Kind: kindOpenAI, BaseURL: "https://api.mistral.ai/v1", Model: "mistral-large-latest", KeyEnv: env("MISTRAL_API_KEY")},
+		{Name: "groq", Title: "Groq", Kind: kindOpenAI, BaseURL: "https://api.groq.com/openai/v1", Model: "moonshotai/kimi-k2-instruct-0905", KeyEnv: env("GROQ_API_KEY")},
+		{Name: "xai", Title: "xAI", Kind: kindOpenAI, BaseURL: "https://api.x.ai/v1", Model: "grok-4.7", KeyEnv: env("XAI_API_KEY")},
+		{Name: "cerebras", Title: "Cerebras", Kind: kindOpenAI, BaseURL: "https://api.cerebras.ai/v1", Model: "gpt-oss-120b", KeyEnv: env("CEREBRAS_API_KEY")},
+		{Name: "moonshot", Title: "Moonshot", Kind: kindOpenAI, BaseURL: "https://api.moonshot.ai/v1", Model: "kimi-k3", KeyEnv: env("MOONSHOT_API_KEY")},
+		{Name: "zai", Title: "Z.ai", Kind: kindOpenAI, BaseURL: "https://api.z.ai/api/paas/v4", Model: "glm-5.3", KeyEnv: env("ZAI_API_KEY")},
+		{Name: "ollama", Title: "Ollama", Kind: kindOllama, BaseURL: "http://127.0.0.1:11434", Local: true},
+		{Name: "lmstudio", Title: "LM Studio", Kind: kindOpenAI, BaseURL: "http://127.0.0.1:1234/v1", Local: true},
+		{Name: "llamacpp", Title: "llama.cpp", Kind: kindOpenAI, BaseURL: "http://127.0.0.1:8080/v1", Local: true},
+		{Name: "vllm", Title: "vLLM", Kind: kindOpenAI, BaseURL: "http://127.0.0.1:8000/v1", Local: true},
 	}
 }
 
@@ -62,29 +66,45 @@ func (c *Config) Provider(name string) (Endpoint, bool) {
 func (c *Config) Endpoints() []Endpoint {
 	all := builtin()
 	for i := range all {
-		all[i] = all[i].with(c.Providers[all[i].Name])
+		all[i].Hosted, all[i].Keyless = !all[i].Local, all[i].Local
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		if !slices.ContainsFunc(all, func(e Endpoint) bool { return e.Name == name }) {
-			all = append(all, Endpoint{Name: name, Title: name, Kind: "openai"}.with(c.Providers[name]))
+			all = append(all, Endpoint{Name: name, Title: name, Kind: kindOpenAI})
 		}
 	}
+	for i := range all {
+		p := c.Providers[all[i].Name]
+		all[i] = all[i].with(p).linked(p, c.env)
+		all[i].CAFiles = c.certificates(p)
+	}
 	return all
+}
+
+// certificates returns the paths of the certificates that are trusted for p.
+func (c *Config) certificates(p Provider) []string {
+	var files []string
+	for _, file := range []string{c.CAFile, p.CAFile} {
+		if file != "" {
+			files = append(files, c.beside(file))
+		}
+	}
+	return slices.Compact(files)
 }
 
 // with returns e with what p says over it. A base URL on this machine makes it
 // local.
 func (e Endpoint) with(p Provider) Endpoint {
-	e.Kind = cmp.Or(p.Kind, e.Kind)
-	e.BaseURL = strings.TrimRight(cmp.Or(p.BaseURL, e.BaseURL), "/")
+	e.Kind, e.BaseURL = e.spoken(p)
 	e.Model = cmp.Or(p.Model, e.Model)
-	e.Headers = p.Headers
+	e.Headers, e.Options = p.Headers, p.Options
 	if p.APIKeyEnv != "" {
 		e.KeyEnv = []string{p.APIKeyEnv}
 	}
 	if p.BaseURL != "" {
 		e.Local = loopback(p.BaseURL)
 	}
+	e.Keyless = e.Keyless || e.Local || e.Kind == kindOllama
 	return e
 }
 
@@ -166,7 +186,10 @@ func (c *Config) fromProviderEnv() error {
 			if err != nil {
 				return fmt.Errorf("env OLLAMA_HOST: %w", err)
 			}
-			address = host + "/v1"
+			address = host
+			if likeOpenAI(c.Providers["ollama"].Kind) {
+				address += compatible(kindOllama)
+			}
 		}
 		if err := checkURL(address); err != nil {
 			return fmt.Errorf("env %s: %w", v.variable, err)
@@ -208,7 +231,7 @@ func ollamaURL(text string) (string, error) {
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("%q is not an address like https://host/path", text)
+		return fmt.Errorf("%q is not an address like https://host/path", HideURL(text))
 	}
 	return nil
 }
@@ -217,8 +240,15 @@ func checkURL(text string) error {
 func (c *Config) checkProviders() error {
 	for _, e := range c.Endpoints() {
 		key := "providers." + e.Name
-		if err := oneOf(e.Kind, "openai", "anthropic"); err != nil {
+		if err := checkKind(e.Kind); err != nil {
 			return fmt.Errorf("%s: %s.kind: %w", c.near(key+".kind"), key, err)
+		}
+		_, ofLangchain := e.Langchain()
+		if len(e.Options) > 0 && !ofLangchain {
+			return fmt.Errorf("%s: %s.options: means nothing to the kind %s; leave it out", c.near(key+".options"), key, e.Kind)
+		}
+		if e.BaseURL == "" && ofLangchain {
+			continue // it knows where to go
 		}
 		if e.BaseURL == "" {
 			return fmt.Errorf("%s: %s: base_url is needed", c.near(key), key)

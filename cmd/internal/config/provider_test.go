@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ headers = { A = "b" }
 `)
 	c := m.load(t)
 	got, _ := c.Provider("openai")
-	want := config.Endpoint{Name: "openai", Title: "OpenAI", Kind: "openai", BaseURL: "http://127.0.0.1:4000/v1", Model: "mine", KeyEnv: []string{"OPENAI_API_KEY"}, Local: true}
+	want := config.Endpoint{Name: "openai", Title: "OpenAI", Kind: "openai", BaseURL: "http://127.0.0.1:4000/v1", Model: "mine", KeyEnv: []string{"OPENAI_API_KEY"}, Local: true, Keyless: true, Hosted: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("openai (-want +got):\n%s", diff)
 	}
@@ -81,13 +82,13 @@ func TestAddressesOfTheEnvironment(t *testing.T) {
 	tests := []struct{ variable, value, provider, want string }{
 		{"OPENAI_BASE_URL", "http://localhost:1/v1/", "openai", "http://localhost:1/v1"},
 		{"ANTHROPIC_BASE_URL", "https://proxy.example.org", "anthropic", "https://proxy.example.org"},
-		{"OLLAMA_HOST", "0.0.0.0", "ollama", "http://127.0.0.1:11434/v1"},
-		{"OLLAMA_HOST", ":5000", "ollama", "http://127.0.0.1:5000/v1"},
-		{"OLLAMA_HOST", "box:5000", "ollama", "http://box:5000/v1"},
-		{"OLLAMA_HOST", "https://box.example.org", "ollama", "https://box.example.org:443/v1"},
-		{"OLLAMA_HOST", "[::1]:5000", "ollama", "http://[::1]:5000/v1"},
-		{"OLLAMA_HOST", "::1", "ollama", "http://[::1]:11434/v1"},
-		{"OLLAMA_HOST", "http://box:1/", "ollama", "http://box:1/v1"},
+		{"OLLAMA_HOST", "0.0.0.0", "ollama", "http://127.0.0.1:11434"},
+		{"OLLAMA_HOST", ":5000", "ollama", "http://127.0.0.1:5000"},
+		{"OLLAMA_HOST", "box:5000", "ollama", "http://box:5000"},
+		{"OLLAMA_HOST", "https://box.example.org", "ollama", "https://box.example.org:443"},
+		{"OLLAMA_HOST", "[::1]:5000", "ollama", "http://[::1]:5000"},
+		{"OLLAMA_HOST", "::1", "ollama", "http://[::1]:11434"},
+		{"OLLAMA_HOST", "http://box:1/", "ollama", "http://box:1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.variable+"="+tt.value, func(t *testing.T) {
@@ -194,6 +195,61 @@ func TestKeyCommandRunsOnceWithSuccess(t *testing.T) {
 	}
 }
 
+// What a command printed is for one provider and one address, and outlives the
+// configuration; it is asked again when the provider refuses its key.
+func TestKeyCommandIsBound(t *testing.T) {
+	m := newMachine(t, "")
+	count := filepath.Join(m.home, "count")
+	configure := func(name, address string) {
+		write(t, m.file, "[providers."+name+"]\nbase_url = \""+address+"\"\napi_key_command = \"echo x >> '"+count+"'; wc -l < '"+count+"'\"\n", 0o600)
+	}
+	sources := m.sources()
+	sources.Keys = &config.Keys{}
+	load := func() *config.Config {
+		c, _, err := config.Load(sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	key := func(name, want string) {
+		t.Helper()
+		if key, err := load().Key(t.Context(), name); err != nil || key != want {
+			t.Errorf("key = %q (%v), want %q", key, err, want)
+		}
+	}
+	configure("acme", "https://a.example.org")
+	key("acme", "1")
+	key("acme", "1")
+	configure("acme", "https://b.example.org")
+	key("acme", "2")
+	configure("other", "https://b.example.org")
+	key("other", "3")
+	configure("acme", "https://a.example.org")
+	key("acme", "1")
+	load().Forget("acme", "not this one")
+	key("acme", "1")
+	load().Forget("acme", "1")
+	key("acme", "4")
+}
+
+// Those who need a key at the same time have its command run once.
+func TestKeyCommandRunsOnceForAll(t *testing.T) {
+	m := newMachine(t, "")
+	count := filepath.Join(m.home, "count")
+	write(t, m.file, "[providers.acme]\nbase_url = \"https://a.example.org\"\napi_key_command = \"echo x >> '"+count+"'; sleep 0.1; wc -l < '"+count+"'\"\n", 0o600)
+	c := m.load(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if key, err := c.Key(t.Context(), "acme"); err != nil || key != "1" {
+				t.Errorf("key = %q (%v), want the first", key, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestKeyCommandEndsWithItsContext(t *testing.T) {
 	c := newMachine(t, "[providers.acme]\nbase_url = \"https://a.example.org\"\napi_key_command = \"sleep 100; echo x\"\n").load(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -221,7 +277,12 @@ func TestSecrets(t *testing.T) {
 	m := newMachine(t, `
 [providers.openai]
 api_key_file = "key"
-headers = { Authorization = "header-secret", Accept = "text/plain" }
+headers = { Authorization = "Bearer header-secret", Accept = "text/plain" }
+[providers.acme]
+base_url = "https://me:url-secret@acme.example.org/v1?api_key=query-secret&version=2"
+[providers.water]
+kind = "langchain/bedrock"
+options = { session_token = "option-secret", region = "eu" }
 [mcp.a]
 command = "a"
 env = { A_TOKEN = "env-secret", LEVEL = "debugging" }
@@ -229,8 +290,9 @@ env = { A_TOKEN = "env-secret", LEVEL = "debugging" }
 	write(t, filepath.Join(filepath.Dir(m.file), "key"), "file-secret", 0o600)
 	m.env["GROQ_API_KEY"] = "groq-secret"
 	m.env["ACME_KEY"] = "not-configured"
+	m.env["HTTPS_PROXY"] = "me:proxy-secret@proxy.example.org:1"
 	c := m.load(t)
-	want := []string{"env-secret", "file-secret", "groq-secret", "header-secret"}
+	want := []string{"Bearer header-secret", "env-secret", "file-secret", "groq-secret", "header-secret", "option-secret", "proxy-secret", "query-secret", "url-secret"}
 	if diff := cmp.Diff(want, c.Secrets()); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
@@ -271,5 +333,32 @@ func TestProxy(t *testing.T) {
 	}
 	if got := m.shown(c)["proxy.https"]; got != `"http://me:********@proxy.example.org:3128" <- env HTTPS_PROXY` {
 		t.Errorf("shown as %s", got)
+	}
+}
+
+// A proxy that cannot be used is not left out: what would go through it goes nowhere,
+// and what goes directly still does.
+func TestProxyThatIsNone(t *testing.T) {
+	for _, address := range []string{"gopher://me:hunter2@proxy:1", "http://me:hunter2@:0x", "://", "http://%zz"} {
+		p := config.Proxy{HTTPS: address, No: "inside.example.org"}
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "env HTTPS_PROXY is not the address of a proxy") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: error = %v, want one without the address", address, err)
+		}
+		for to, fails := range map[string]bool{
+			"https://api.example.org": true, "https://inside.example.org": false, "https://127.0.0.1": false, "http://api.example.org": false,
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, to, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u, err := p.Func()(req); u != nil || (err != nil) != fails {
+				t.Errorf("%s through %s: %v (%v), want an error: %v", to, address, u, err, fails)
+			}
+		}
+	}
+	for _, address := range []string{"proxy:3128", "http://proxy", "https://me:pw@proxy:1/", "socks5://proxy:1"} {
+		if err := (config.Proxy{HTTP: address, HTTPS: address}).Check(); err != nil {
+			t.Errorf("%s: %v, want none", address, err)
+		}
 	}
 }

@@ -88,6 +88,8 @@ func (s *shower) show(key, how string, v reflect.Value) {
 		s.show(key, how, v.Elem())
 	case v.Type() == reflect.TypeFor[Duration]():
 		s.add(key, time.Duration(v.Int()).String())
+	case v.Type() == reflect.TypeFor[USD]():
+		s.add(key, v.Interface().(USD))
 	case v.Kind() == reflect.Struct:
 		s.fields(key, v)
 	case v.Kind() == reflect.Map && v.Type().Elem().Kind() != reflect.Interface:
@@ -134,7 +136,7 @@ func hide(how string, v any) any {
 		case how == "secret" || how == "private":
 			return masked
 		case how == "url" || strings.Contains(v, "://"):
-			return hideInURL(v)
+			return HideURL(v)
 		}
 	case []string:
 		if how == "args" {
@@ -144,8 +146,11 @@ func hide(how string, v any) any {
 	return v
 }
 
-// hideInURL masks the password and the values of the query.
-func hideInURL(text string) string {
+// HideURL masks the password and the values of the query.
+func HideURL(text string) string {
+	if !strings.Contains(text, "://") { // as a proxy may be written
+		return strings.TrimPrefix(HideURL("http://"+text), "http://")
+	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return masked

@@ -1,0 +1,473 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/catalog"
+	"github.com/lorimer-dev/lorimer/harness/model/probe"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+)
+
+func at(m *machine) harness.Place { return harness.Place{Session: "s", Dir: m.dir} }
+
+func choiceFor(ref string) harness.Choice { return harness.Choice{Model: ref, Mode: approve.Ask} }
+
+// known is what the program knows of a model without asking.
+func (m *machine) known(ref string) Known {
+	m.t.Helper()
+	c, err := m.Config()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	choice, err := c.Choose(ref)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return m.know(c, choice, ref)
+}
+
+// What is said nearer to the user counts, and each fact remembers who said it.
+func TestKnownPrecedence(t *testing.T) {
+	m := newMachine(t, Apart, "[providers.acme]\nbase_url = \"https://acme.example.org/v1\"\n")
+	m.write(".config/lorimer/models.toml", `
+[models."acme/user"]
+window = 5
+images = true
+tool_usage = 1
+price_input = 1
+price_output = 2
+efforts = ["max", "low"]
+[models."acme/mute"]
+thinks = false
+[models."acme/gift"]
+free = true
+`)
+	c, err := m.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := c.Provider("acme")
+	says := probe.Model{
+		Name: "Served", Window: 7, Output: 3, Tools: probe.No, Images: probe.No, Thinks: probe.Yes,
+		Efforts: []model.Effort{model.EffortHigh}, Price: &catalog.Price{Input: 9, Output: 9},
+	}
+	for _, id := range []string{"user", "served", "mute"} {
+		says.ID = id
+		m.servers.tell(e, says)
+	}
+	file := filepath.Join(m.home, ".config/lorimer/models.toml")
+	user := func(line int) string { return fmt.Sprintf("%s:%d", file, line) }
+	const server = "server at https://acme.example.org/v1"
+	tests := []struct {
+		ref  string
+		want Known
+	}{
+		{"acme/user", Known{
+			Descriptor: model.Descriptor{Name: "Served", Window: 5, Output: 3, Images: true, Thinks: true, Efforts: []model.Effort{model.EffortLow, model.EffortMax}},
+			Price:      &catalog.Price{Input: 1_000_000, Output: 2_000_000},
+			From: map[Fact]string{FactName: server, FactWindow: user(3), FactOutput: server, FactImages: user(4), FactTools: user(5),
+				FactPrice: user(6), FactEfforts: user(8)},
+		}},
+		{"acme/served", Known{
+			Descriptor: model.Descriptor{Name: "Served", Window: 7, Output: 3, NoTools: true, Thinks: true, Efforts: []model.Effort{model.EffortHigh}},
+			Price:      &catalog.Price{Input: 9, Output: 9},
+			From: map[Fact]string{FactName: server, FactWindow: server, FactOutput: server, FactImages: server, FactTools: server,
+				FactPrice: server, FactEfforts: server},
+		}},
+		{"acme/mute", Known{
+			Descriptor: model.Descriptor{Name: "Served", Window: 7, Output: 3, NoTools: true},
+			Price:      &catalog.Price{Input: 9, Output: 9},
+			From: map[Fact]string{FactName: server, FactWindow: server, FactOutput: server, FactImages: server, FactTools: server,
+				FactPrice: server, FactEfforts: user(10)},
+		}},
+		{"acme/gift", Known{
+			Descriptor: model.Descriptor{Window: 128_000, Assumed: true},
+			Price:      &catalog.Price{},
+			From:       map[Fact]string{FactWindow: fromNobody, FactImages: fromNobody, FactTools: fromNobody, FactEfforts: fromNobody, FactPrice: user(12)},
+		}},
+		{"acme/claude-sonnet-99", Known{
+			Descriptor: model.Descriptor{Window: 200_000, Images: true, Thinks: true},
+			From:       map[Fact]string{FactWindow: fromFamily, FactImages: fromFamily, FactTools: fromFamily, FactEfforts: fromFamily},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.ref, func(t *testing.T) {
+			_, id, _ := strings.Cut(tt.ref, "/")
+			tt.want.Kind, tt.want.Provider, tt.want.ID, tt.want.BaseURL = "openai-chat", "acme", id, e.BaseURL
+			got := m.known(tt.ref)
+			got.heard = false
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(Known{})); diff != "" {
+				t.Errorf("known (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A known service keeps the windows that are known of it where a proxy on this
+// machine stands in front; a server on this machine decides by itself.
+func TestKnownOnThisMachine(t *testing.T) {
+	m := newMachine(t, Apart, "[providers.anthropic]\nbase_url = \"http://127.0.0.1:9\"\n[providers.house]\nbase_url = \"http://127.0.0.1:9\"\n")
+	if k := m.known("anthropic/claude-sonnet-99"); k.Window != 200_000 || k.Assumed {
+		t.Errorf("behind a proxy: %d, assumed %v", k.Window, k.Assumed)
+	}
+	if k := m.known("house/gemma3:99b"); k.Window != 8192 || !k.Assumed || k.From[FactWindow] != fromNobody || k.From[FactImages] != fromFamily {
+		t.Errorf("on this machine: %d, assumed %v, from %v", k.Window, k.Assumed, k.From)
+	}
+}
+
+// The user is told once what nobody knows, and how to say it.
+func TestStrangeModelsAreTold(t *testing.T) {
+	m := newMachine(t, Apart, `
+[providers.acme]
+base_url = "https://acme.example.org"
+[providers.house]
+base_url = "http://127.0.0.1:9"
+`)
+	m.write(".config/lorimer/models.toml", `
+[models."acme/priced"]
+price_input = 1
+price_output = 1
+[models."acme/sized"]
+window = 1000
+[models."acme/both"]
+window = 1000
+free = true
+[models."house/sized"]
+window = 1000
+`)
+	c, err := m.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const say = " To say it, set %s under [models.\"%s\"] in "
+	tests := []struct{ ref, want string }{
+		{"acme/new", "The model acme/new is not one that Lorimer knows: it assumes a window of 128000 tokens and does not know its price." +
+			fmt.Sprintf(say, "window, price_input and price_output", "acme/new")},
+		{"acme/priced", "The model acme/priced is not one that Lorimer knows: it assumes a window of 128000 tokens." + fmt.Sprintf(say, "window", "acme/priced")},
+		{"acme/sized", "The model acme/sized is not one that Lorimer knows: it does not know its price." +
+			fmt.Sprintf(say, "price_input and price_output, or free", "acme/sized")},
+		{"acme/both", ""},
+		{"house/new", "The model house/new is not one that Lorimer knows: it assumes a window of 8192 tokens." + fmt.Sprintf(say, "window", "house/new")},
+		{"house/sized", ""},
+		{"offline", ""},
+		{"script:x", ""},
+	}
+	for _, tt := range tests {
+		if tt.want != "" {
+			tt.want += c.ModelsPath() + "."
+		}
+		k := m.known(tt.ref)
+		e, _ := c.Provider(k.Provider)
+		if got := strings.Join(k.strange(c, e), "\n"); got != tt.want {
+			t.Errorf("%s is told as\n%q, want\n%q", tt.ref, got, tt.want)
+		}
+	}
+}
+
+// A tape is a server of the protocol of OpenAI that has one model, and remembers who
+// asked it for what.
+type tape struct {
+	*httptest.Server
+	asked atomic.Int32
+	keys  chan string
+}
+
+func newTape(t *testing.T, models string) *tape {
+	tp := &tape{keys: make(chan string, 100)}
+	tp.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			http.NotFound(w, r)
+			return
+		}
+		tp.asked.Add(1)
+		tp.keys <- r.Header.Get("Authorization") + r.Header.Get("X-Team")
+		fmt.Fprint(w, models)
+	}))
+	t.Cleanup(tp.Close)
+	return tp
+}
+
+// The first send on a model that nobody knows has its server asked, once in the life
+// of the process, by however many; a known model costs no request, nor do options.
+func TestServerIsAskedOnce(t *testing.T) {
+	s := newTape(t, `{"object":"list","data":[{"id":"new","object":"model","max_model_len":4321}]}`)
+	m := newMachine(t, Apart, fmt.Sprintf("[providers.house]\nbase_url = %q\napi_key_command = \"echo the-key\"\nheaders = { X-Team = \"blue\" }\nmodel = \"new\"\n"+
+		"[providers.openai]\nbase_url = %q\n", s.URL+"/v1", s.URL+"/v1"))
+	if _, err := (&settings{m.App}).Models(t.Context()); err != nil || s.asked.Load() != 0 {
+		t.Fatalf("options asked %d times (%v)", s.asked.Load(), err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			snap, err := (&settings{m.App}).Freeze(t.Context(), at(m), choiceFor("house/new"))
+			if err != nil || snap.Model.Window != 4321 || snap.Model.Assumed {
+				t.Errorf("window = %d, assumed %v (%v), want 4321 of the server", snap.Model.Window, snap.Model.Assumed, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := s.asked.Load(); n != 1 {
+		t.Errorf("the server was asked %d times, want once", n)
+	}
+	if key := <-s.keys; key != "Bearer the-keyblue" {
+		t.Errorf("it was asked with %q, want the key and the header", key)
+	}
+	if snap, err := (&settings{m.App}).Freeze(t.Context(), at(m), choiceFor("openai/gpt-5.2")); err != nil || s.asked.Load() != 1 || snap.Model.Window != 400_000 {
+		t.Errorf("a known model: asked %d times, window %d (%v)", s.asked.Load(), snap.Model.Window, err)
+	}
+	if snap, err := (&settings{m.App}).Freeze(t.Context(), at(m), choiceFor("house/none")); err != nil || !snap.Model.Assumed || len(snap.Notices) != 1 {
+		t.Errorf("one that the server does not have: assumed %v, told %q (%v)", snap.Model.Assumed, snap.Notices, err)
+	}
+}
+
+// A server that is slow or has nothing to say is not asked again; one that is not
+// there yet is.
+func TestAskRemembers(t *testing.T) {
+	near := config.Endpoint{Name: "near", Local: true}
+	refused := fmt.Errorf("asking: %w", refusedError())
+	tests := []struct {
+		name  string
+		f     func(context.Context) (probe.Model, error)
+		again bool
+		took  time.Duration
+	}{
+		{"an answer", func(context.Context) (probe.Model, error) { return probe.Model{Window: 1}, nil }, false, 0},
+		{"a mistake", func(context.Context) (probe.Model, error) { return probe.Model{}, errors.New("no") }, false, 0},
+		{"silence", func(ctx context.Context) (probe.Model, error) { <-ctx.Done(); return probe.Model{}, ctx.Err() }, false, askNear},
+		{"nobody there", func(context.Context) (probe.Model, error) { return probe.Model{}, refused }, true, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s servers
+				asked := 0
+				ask := func() {
+					s.ask(t.Context(), near, "m", func(ctx context.Context) (probe.Model, error) { asked++; return tt.f(ctx) })
+				}
+				start := time.Now()
+				ask()
+				if took := time.Since(start); took != tt.took {
+					t.Errorf("it took %v, want %v", took, tt.took)
+				}
+				ask()
+				if again := asked == 2; again != tt.again {
+					t.Errorf("asked %d times, want again: %v", asked, tt.again)
+				}
+			})
+		})
+	}
+}
+
+func refusedError() error {
+	_, err := http.Get("http://127.0.0.1:1") //nolint:noctx // nobody listens there
+	return err
+}
+
+// Whoever waits for the answer of one who leaves asks in their place.
+func TestAskGoesOnWithoutWhoAskedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s servers
+		e := config.Endpoint{Name: "far"}
+		first, leave := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			s.ask(first, e, "m", func(ctx context.Context) (probe.Model, error) { <-ctx.Done(); return probe.Model{}, ctx.Err() })
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			s.ask(t.Context(), e, "m", func(context.Context) (probe.Model, error) { return probe.Model{Window: 5}, nil })
+		})
+		synctest.Wait()
+		leave()
+		wg.Wait()
+		if m, _, ok := s.said(e, "m"); !ok || m.Window != 5 {
+			t.Errorf("the server said %+v, %v", m, ok)
+		}
+	})
+}
+
+// A session offers what can be used without another step, each once.
+func TestOfferedModels(t *testing.T) {
+	m := newMachine(t, Apart, "[providers.house]\nbase_url = \"http://127.0.0.1:9\"\nmodel = \"usual\"\n[providers.acme]\nbase_url = \"https://acme.example.org\"\n")
+	m.write(".config/lorimer/models.toml", "[models.\"house/mine\"]\nname = \"Mine\"\n[models.\"house/usual\"]\nwindow = 7\n[models.\"house/some*\"]\nwindow = 7\n[models.\"acme/a\"]\nwindow = 7\n")
+	all, err := (&settings{m.App}).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refs []string
+	for _, d := range all {
+		refs = append(refs, d.Ref())
+	}
+	if want := []string{"offline", "house/usual", "house/mine"}; !slices.Equal(refs, want) {
+		t.Errorf("offered %q, want %q", refs, want)
+	}
+}
+
+// Of a provider with a key a session offers the usual model and a few of the newest;
+// a list of the provider has all.
+func TestModelsOfAProvider(t *testing.T) {
+	m := newMachine(t, Apart, "[providers.anthropic]\napi_key_command = \"exit 1\"\n")
+	m.write(".config/lorimer/models.toml", "[models.\"anthropic/mine\"]\nname = \"Mine\"\n")
+	short, _, err := m.List(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, _, err := m.List(t.Context(), Query{Provider: "anthropic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything, _, err := m.List(t.Context(), Query{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(short) < 3 || len(short) > topModels+3 || short[0].Ref() != "anthropic/claude-sonnet-5" || short[1].Ref() != "anthropic/mine" ||
+		!short[len(short)-1].Default || short[len(short)-1].Ref() != "offline" {
+		t.Errorf("short list = %v", refsOf(short))
+	}
+	if len(whole) <= len(short)-2 || len(everything) <= len(whole) {
+		t.Errorf("%d in short, %d of the provider, %d of all", len(short), len(whole), len(everything))
+	}
+	for _, l := range whole {
+		if l.Provider != "anthropic" {
+			t.Errorf("among the models of anthropic is %s", l.Ref())
+		}
+	}
+	if _, _, err := m.List(t.Context(), Query{Provider: "nobody"}); err == nil || !strings.Contains(err.Error(), `there is no provider "nobody"`) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func refsOf(all []Listed) []string {
+	var refs []string
+	for _, l := range all {
+		refs = append(refs, l.Ref())
+	}
+	return refs
+}
+
+// Servers are asked at once; one that fails is told, and the others are listed.
+func TestListAsks(t *testing.T) {
+	good := newTape(t, `{"object":"list","data":[{"id":"b","max_model_len":10},{"id":"a"}]}`)
+	bad := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(bad.Close)
+	m := newMachine(t, Apart, fmt.Sprintf("[providers.good]\nbase_url = %q\n[providers.bad]\nbase_url = %q\n[providers.ibm]\nkind = \"langchain/watsonx\"\napi_key_command = \"echo k\"\n",
+		good.URL+"/v1", bad.URL+"/v1"))
+	all, failures, err := m.List(t.Context(), Query{Ask: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"good/b", "good/a", "offline"}; !slices.Equal(refsOf(all), want) {
+		t.Errorf("listed %q, want %q", refsOf(all), want)
+	}
+	if all[0].Window != 10 || all[0].Assumed || !all[1].Assumed {
+		t.Errorf("windows %d and %d", all[0].Window, all[1].Window)
+	}
+	if len(failures) != 1 || !strings.Contains(failures[0].Error(), "asking bad for its models: ") {
+		t.Errorf("failures = %v, want that of one server", failures)
+	}
+	_, failures, err = m.List(t.Context(), Query{Provider: "ibm", Ask: true})
+	if err != nil || len(failures) != 1 || !errors.Is(failures[0], errors.ErrUnsupported) {
+		t.Errorf("failures = %v (%v), want that nobody can be asked", failures, err)
+	}
+}
+
+// What shows of a model never has the key in it, nor does what is logged.
+func TestShowKeepsSecrets(t *testing.T) {
+	m := newMachine(t, Apart, `
+[providers.acme]
+base_url = "https://me:hunter2@acme.example.org/v1?api-key=hunter2"
+api_key_file = "key"
+headers = { X-Secret = "hunter2" }
+`)
+	m.write(".config/lorimer/key", "hunter2\n")
+	s, failed, err := m.Show(t.Context(), "acme/m", false)
+	if err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	if text := fmt.Sprintf("%+v", s); strings.Contains(strings.ReplaceAll(text, s.BaseURL, ""), "hunter2") {
+		t.Errorf("it shows a secret: %s", text)
+	}
+	if s.Address != "https://me:********@acme.example.org/v1?api-key=********" || s.KeyFrom != "file "+filepath.Join(m.home, ".config/lorimer/key") || len(s.Missing) > 0 {
+		t.Errorf("address %q, key from %q, missing %q", s.Address, s.KeyFrom, s.Missing)
+	}
+	if strings.Contains(m.log.String(), "hunter2") {
+		t.Errorf("it logs a secret: %s", m.log.String())
+	}
+}
+
+// What is missing is told before anything is asked.
+func TestShowMissing(t *testing.T) {
+	m := newMachine(t, Apart, `
+[providers.anthropic]
+ca_file = "none.pem"
+[providers.ibm]
+kind = "langchain/watsonx"
+api_key_command = "exit 1"
+[providers.aws]
+kind = "langchain/bedrock"
+`)
+	tests := []struct {
+		ref  string
+		want []string
+	}{
+		{"openai/gpt-5.2", []string{"the key; set OPENAI_API_KEY, or "}},
+		{"anthropic", []string{"the key; set ANTHROPIC_API_KEY, or ", "none.pem: no such file"}},
+		{"ibm/m", []string{"langchain/watsonx needs the setting project"}},
+		{"offline", nil},
+		{"script:nowhere.jsonl", []string{"the script nowhere.jsonl is missing"}},
+		{"ollama/m", nil},
+	}
+	for _, tt := range tests {
+		s, _, err := m.Show(t.Context(), tt.ref, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := len(s.Missing) == len(tt.want)
+		for i := range min(len(s.Missing), len(tt.want)) {
+			ok = ok && strings.Contains(s.Missing[i], tt.want[i])
+		}
+		if !ok {
+			t.Errorf("%s is missing %q, want %q", tt.ref, s.Missing, tt.want)
+		}
+	}
+}
+
+// A key that the provider refuses is asked for again; what was answered with it is
+// not.
+func TestRefusedKeyIsForgotten(t *testing.T) {
+	want := errors.New("mine")
+	var forgotten bytes.Buffer
+	for _, tt := range []struct {
+		err    error
+		forget bool
+	}{
+		{nil, false}, {want, false}, {&model.Error{Kind: model.RateLimit}, false}, {&model.Error{Kind: model.Auth}, true},
+	} {
+		forgotten.Reset()
+		s := refused(model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) {
+			return &model.Reply{}, tt.err
+		}), func() { forgotten.WriteString("x") })
+		reply, err := s.Stream(t.Context(), &model.Request{}, func(model.Event) error { return nil })
+		if reply == nil || !errors.Is(err, tt.err) || forgotten.Len() > 0 != tt.forget {
+			t.Errorf("%v: forgotten %v, want %v", tt.err, forgotten.Len() > 0, tt.forget)
+		}
+	}
+}
