@@ -4,7 +4,7 @@
 FUZZTIME ?= 10000x
 PLATFORMS = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: all build test lint full race fuzz cross bench peers catalog clean
+.PHONY: all build test lint full race fuzz cross tags chains bench peers catalog clean
 
 all: build
 
@@ -23,7 +23,7 @@ lint:
 	bin/staticcheck ./...
 
 # Everything that a release must pass; takes a while.
-full: lint peers race fuzz cross bench
+full: lint peers race chains fuzz cross tags bench
 
 race:
 	LORIMER_REQUIRE=npm,postgres .ci/postgres run go test -race -count=1 ./...
@@ -44,6 +44,19 @@ cross:
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./...; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -ldflags '-s -w' -o /dev/null ./cmd/lorimer; \
 	done
+
+# What is linked in with a build tag alone, all of it at once.
+TAGS = bedrock cohere
+tags:
+	go vet -tags '$(TAGS)' ./harness/model/langchain/... ./cmd/...
+	go test -tags '$(TAGS)' -count=1 ./harness/model/langchain/kinds
+	CGO_ENABLED=0 go build -tags '$(TAGS)' -trimpath -ldflags '-s -w' -o /dev/null ./cmd/lorimer
+
+# Our models in the chains and agents of langchaingo: a module of its own, which
+# wants `go mod tidy` when go.mod changes.
+chains:
+	go -C harness/model/langchain/chains vet ./...
+	go -C harness/model/langchain/chains test -count=1 ./...
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
