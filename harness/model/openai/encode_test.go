@@ -118,8 +118,8 @@ func TestProfile(t *testing.T) {
 		{"Moonshot", host("api.moonshot.ai"), "kimi-k2.6", model.EffortLow, true, []string{`"thinking":{"type":"enabled"}`, `"max_completion_tokens":9`, `"prompt_cache_key":"s1"`}, []string{"temperature", "effort"}},
 		{"Z.ai", host("api.z.ai"), "glm-5", model.EffortOff, true, []string{`"thinking":{"type":"disabled"}`, `"max_tokens":9`}, []string{"effort", "stream_options", "tool_choice"}},
 		{"Groq, of a model without known efforts", host("api.groq.com"), "qwen/qwen3-32b", model.EffortHigh, true, []string{`"max_completion_tokens":9`}, []string{"effort"}},
-		{"Groq, of a model with", model.Descriptor{Provider: "groq", Thinks: true, Efforts: []model.Effort{model.EffortLow}}, "openai/gpt-oss-20b", model.EffortHigh, true, []string{`"reasoning_effort":"low"`}, nil},
-		{"Cerebras", model.Descriptor{Provider: "cerebras", Thinks: true, Efforts: all}, "gpt-oss-120b", model.EffortXHigh, true, []string{`"reasoning_effort":"xhigh"`, `"max_completion_tokens":9`}, nil},
+		{"Groq, of a model with", model.Descriptor{Provider: "groq", Thinks: true, Efforts: []model.Effort{model.EffortLow}}, "moonshotai/kimi-k2-instruct", model.EffortHigh, true, []string{`"reasoning_effort":"low"`}, nil},
+		{"Cerebras", model.Descriptor{Provider: "cerebras", Thinks: true, Efforts: all}, "zai-glm-4.7", model.EffortXHigh, true, []string{`"reasoning_effort":"xhigh"`, `"max_completion_tokens":9`}, nil},
 		{"xAI", host("api.x.ai"), "grok-4", model.EffortHigh, true, []string{`"max_completion_tokens":9`}, []string{"effort"}},
 		{"a stronger effort than the model knows", model.Descriptor{Provider: "openai", Thinks: true}, "gpt-5.2", model.EffortMax, true, []string{`"reasoning_effort":"high"`}, nil},
 		{"LM Studio", model.Descriptor{Provider: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1"}, "m", "", true, []string{`"max_tokens":9`, "stream_options"}, []string{"response_format"}},
@@ -132,7 +132,7 @@ func TestProfile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req := modeltest.Ask("go")
+			req := modeltest.Ask("go, in JSON")
 			req.MaxTokens, req.Temperature, req.Effort, req.JSON, req.NoTools = 9, &warm, tt.effort, true, true
 			if !tt.tools {
 				req.Tools = nil

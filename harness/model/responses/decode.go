@@ -353,18 +353,22 @@ func broken(p *stream.Post, data []byte) error {
 }
 
 // reply is the answer so far; only a whole one has calls, and thoughts that go
-// back.
+// back. The API refuses an item under its id without the thought that led to it, so
+// that it keeps the id only together with that.
 func (a *answer) reply(id string, whole bool) *model.Reply {
 	r := &model.Reply{RawStop: a.stop, Usage: a.usage, Model: a.model, RequestID: cmp.Or(id, a.id)}
-	calls := 0
+	calls, linked := 0, false
 	for i, it := range a.items {
-		if it.Type == "function_call" {
+		switch it.Type {
+		case "reasoning":
+			linked = whole && it.complete() && a.leads(i)
+		case "function_call":
 			if !whole || it.ordinal < 0 {
 				continue
 			}
 			calls++
 		}
-		if p := it.part(a.ref, whole && a.leads(i)); p != nil {
+		if p := it.part(a.ref, linked); p != nil {
 			r.Parts = append(r.Parts, p)
 		}
 	}
@@ -390,9 +394,7 @@ func (a *answer) reason(calls int) model.Stop {
 		return model.StopLength
 	case calls > 0:
 		return model.StopTools
-	case slices.ContainsFunc(a.items, func(it *item) bool {
-		return slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == refused && p.text.Len() > 0 })
-	}):
+	case slices.ContainsFunc(a.items, (*item).refuses):
 		return model.StopRefusal
 	}
 	return model.StopEnd

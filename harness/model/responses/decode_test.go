@@ -70,7 +70,7 @@ func call(id, name, args string) llms.ToolCall {
 	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: args}}
 }
 
-func item(id, data string, c llms.ToolCall) model.Extra {
+func item(id string, c llms.ToolCall) model.Extra {
 	return model.Extra{ToolCall: c, Provider: ref, Content: []byte(`{"type":"function_call","id":"` + id + `"}`)}
 }
 
@@ -148,6 +148,7 @@ func TestAnswer(t *testing.T) {
 		return `{"type":"function_call","id":"` + id + `","call_id":"` + callID + `","name":"read","arguments":"` + args + `","status":"completed"}`
 	}
 	const rs = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"one"},{"type":"summary_text","text":"two"}],"encrypted_content":"gAAA"}`
+	thought := model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref, Signature: rs}
 	a, b := call("a", "read", `{"p":1}`), call("b", "read", `{"p":2}`)
 	tests := []struct {
 		name   string
@@ -161,24 +162,24 @@ func TestAnswer(t *testing.T) {
 			`output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"l\u00f6ok."`,
 			`output_text.done "item_id":"m1","output_index":0,"content_index":0,"text":"I löok."`,
 			done("0", msg("m1", "I löok.")), completed,
-		}, []llms.ContentPart{message("I löok.", `{"type":"message","id":"m1","phase":"final_answer"}`)}},
+		}, []llms.ContentPart{message("I löok.", `{"type":"message","phase":"final_answer"}`)}},
 		{"a whole item without deltas", []string{done("0", msg("m1", "I look.")), completed},
-			[]llms.ContentPart{message("I look.", `{"type":"message","id":"m1"}`)}},
+			[]llms.ContentPart{text("I look.")}},
 		{"the end of a text in its item alone", []string{
 			added("0", `{"type":"message","id":"m1"}`), `output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"I "`,
 			done("0", msg("m1", "I look.")), completed,
-		}, []llms.ContentPart{message("I look.", `{"type":"message","id":"m1"}`)}},
+		}, []llms.ContentPart{text("I look.")}},
 		{"all of it in the last event", []string{
 			`completed "response":{"status":"completed","output":[` + rs + `,` + msg("m1", "I look.") + `,` + fn("f1", "a", `{\"p\":1}`) + `]}`,
 		}, []llms.ContentPart{
-			model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref, Signature: rs},
-			message("I look.", `{"type":"message","id":"m1"}`), item("f1", "", a),
+			thought,
+			message("I look.", `{"type":"message","id":"m1"}`), item("f1", a),
 		}},
 		{"all of it again in the last event", []string{
 			added("0", `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"half"}`), done("0", rs),
 			done("1", fn("f1", "a", `{\"p\":1}`)), done("2", fn("f2", "b", `{\"p\":2}`)),
 			`completed "response":{"status":"completed","output":[` + rs + `,` + fn("f1", "a", `{\"p\":1}`) + `,` + fn("f2", "b", `{\"p\":2}`) + `]}`,
-		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref, Signature: rs}, item("f1", "", a), item("f2", "", b)}},
+		}, []llms.ContentPart{thought, item("f1", a), item("f2", b)}},
 		{"parts of a summary stand apart", []string{
 			added("0", `{"type":"reasoning","id":"rs_1","summary":[]}`),
 			`reasoning_summary_part.added "item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}`,
@@ -188,7 +189,7 @@ func TestAnswer(t *testing.T) {
 			`reasoning_summary_text.delta "item_id":"rs_1","output_index":0,"summary_index":1,"delta":"two"`,
 			`reasoning_summary_part.done "item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":"two"}`,
 			done("0", rs), done("1", fn("f1", "a", `{\"p\":1}`)), completed,
-		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref, Signature: rs}, item("f1", "", a)}},
+		}, []llms.ContentPart{thought, item("f1", a)}},
 		{"an encrypted thought without a summary", []string{
 			done("0", `{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"gBBB"}`), done("1", msg("m1", "x")), completed,
 		}, []llms.ContentPart{
@@ -207,26 +208,26 @@ func TestAnswer(t *testing.T) {
 		}},
 		{"a thought that is kept at the server does not go back", []string{
 			done("0", `{"type":"reasoning","id":"rs_4","summary":[{"type":"summary_text","text":"hm"}]}`), done("1", msg("m1", "x")), completed,
-		}, []llms.ContentPart{model.Reasoning{TextContent: text("hm"), Provider: ref}, message("x", `{"type":"message","id":"m1"}`)}},
+		}, []llms.ContentPart{model.Reasoning{TextContent: text("hm"), Provider: ref}, text("x")}},
 		{"a thought that led to nothing does not go back", []string{done("0", rs), completed},
 			[]llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref}}},
 		{"a thought that led to an item of an unknown type does not go back", []string{
 			done("0", rs), `web_search_call.searching "item_id":"ws_1","output_index":1`,
 			done("1", `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search"},"content":7}`), done("2", msg("m1", "x")), completed,
-		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref}, message("x", `{"type":"message","id":"m1"}`)}},
+		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref}, text("x")}},
 		{"two messages stand apart", []string{
-			added("0", `{"type":"message","id":"m1","phase":"commentary"}`), `output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"I look."`,
+			added("0", `{"type":"message","phase":"commentary"}`), `output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"I look."`,
 			done("0", `{"type":"message","id":"m1","status":"completed","phase":"commentary","content":[{"type":"output_text","text":"I look."}]}`),
-			added("1", `{"type":"message","id":"m2","phase":"final_answer"}`), `output_text.delta "item_id":"m2","output_index":1,"content_index":0,"delta":"Done"`,
+			added("1", `{"type":"message","phase":"final_answer"}`), `output_text.delta "item_id":"m2","output_index":1,"content_index":0,"delta":"Done"`,
 			`output_text.delta "item_id":"m2","output_index":1,"content_index":0,"delta":"."`, completed,
-		}, []llms.ContentPart{message("I look.", `{"type":"message","id":"m1","phase":"commentary"}`), message("\n\nDone.", `{"type":"message","phase":"final_answer"}`)}},
+		}, []llms.ContentPart{message("I look.", `{"type":"message","phase":"commentary"}`), message("\n\nDone.", `{"type":"message","phase":"final_answer"}`)}},
 		{"messages with a call between them need no gap", []string{
 			done("0", msg("m1", "I look.")), done("1", fn("f1", "a", `{\"p\":1}`)), done("2", msg("m2", "Done.")), completed,
-		}, []llms.ContentPart{message("I look.", `{"type":"message","id":"m1"}`), item("f1", "", a), message("Done.", `{"type":"message","id":"m2"}`)}},
+		}, []llms.ContentPart{text("I look."), a, text("Done.")}},
 		{"a message of parts", []string{
 			`output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"a"`, `output_text.delta "item_id":"m1","output_index":0,"content_index":1,"delta":"b"`,
 			done("0", `{"type":"message","id":"m1","status":"completed","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":"b"}]}`), completed,
-		}, []llms.ContentPart{message("ab", `{"type":"message","id":"m1"}`)}},
+		}, []llms.ContentPart{text("ab")}},
 		{"a refusal is text and goes back as such", []string{
 			added("0", `{"type":"message","id":"m1"}`), `refusal.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"I ca"`,
 			`refusal.done "item_id":"m1","output_index":0,"content_index":0,"refusal":"I can't."`,
@@ -238,13 +239,13 @@ func TestAnswer(t *testing.T) {
 			`function_call_arguments.done "item_id":"f1","output_index":0,"arguments":"{\"p\":1}"`, done("0", fn("f1", "a", `{\"p\":1}`)),
 			added("1", `{"type":"function_call","id":"f2","call_id":"b","name":"read","arguments":""}`),
 			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"{\"p\":2}"`, done("1", fn("f2", "b", `{\"p\":2}`)), completed,
-		}, []llms.ContentPart{item("f1", "", a), item("f2", "", b)}},
+		}, []llms.ContentPart{a, b}},
 		{"calls interleaved", []string{
 			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read"}`), added("1", `{"type":"function_call","id":"f2","call_id":"b","name":"read"}`),
 			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"{\"p\":"`, `function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":"`,
 			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"2}"`, `function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"1}"`,
 			done("1", fn("f2", "b", `{\"p\":2}`)), done("0", fn("f1", "a", `{\"p\":1}`)), completed,
-		}, []llms.ContentPart{item("f1", "", a), item("f2", "", b)}},
+		}, []llms.ContentPart{a, b}},
 		{"the id counts, not the index", []string{
 			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read"}`), added("0", `{"type":"function_call","id":"f2","call_id":"b","name":"read"}`),
 			`function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":1}"`, `function_call_arguments.delta "item_id":"f2","output_index":0,"delta":"{\"p\":2}"`, completed,
@@ -254,11 +255,11 @@ func TestAnswer(t *testing.T) {
 			`function_call_arguments.delta "item_id":"x3","output_index":0,"delta":"{\"p\":1}"`, `function_call_arguments.delta "item_id":"x4","output_index":1,"delta":"{\"p\":2}"`,
 			`function_call_arguments.done "item_id":"x5","output_index":0,"arguments":"{\"p\":1}"`, done("0", fn("x6", "a", `{\"p\":1}`)), done("1", fn("x7", "b", `{\"p\":2}`)),
 			`completed "response":{"status":"completed","output":[` + fn("x8", "a", `{\"p\":1}`) + `,` + fn("x9", "b", `{\"p\":2}`) + `]}`,
-		}, []llms.ContentPart{item("x1", "", a), item("x2", "", b)}},
+		}, []llms.ContentPart{a, b}},
 		{"messages under another id in the last event", []string{
 			added("0", `{"type":"message","id":"y1"}`), `output_text.delta "item_id":"y2","output_index":0,"content_index":0,"delta":"x"`, done("0", msg("y3", "x")),
 			`completed "response":{"status":"completed","output":[` + msg("y4", "x") + `]}`,
-		}, []llms.ContentPart{message("x", `{"type":"message","id":"y1"}`)}},
+		}, []llms.ContentPart{text("x")}},
 		{"neither ids nor indexes", []string{
 			`output_item.added "item":{"type":"function_call","name":"read"}`, `function_call_arguments.delta "delta":"{\"p\":1}"`,
 			`output_item.added "item":{"type":"function_call","name":"read"}`, `function_call_arguments.delta "delta":"{\"p\":2}"`,
@@ -266,33 +267,44 @@ func TestAnswer(t *testing.T) {
 		}, []llms.ContentPart{call("new", "read", `{"p":1}`), call("new", "read", `{"p":2}`)}},
 		{"one index for all, whole items with ids", []string{
 			done("0", fn("f1", "a", `{\"p\":1}`)), done("0", fn("f2", "b", `{\"p\":2}`)), completed,
-		}, []llms.ContentPart{item("f1", "", a), item("f2", "", b)}},
+		}, []llms.ContentPart{a, b}},
 		{"deltas before their item", []string{
 			`function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":1}"`, done("0", fn("f1", "a", `{\"p\":1}`)), completed,
-		}, []llms.ContentPart{item("f1", "", a)}},
+		}, []llms.ContentPart{a}},
 		{"arguments in done alone", []string{
 			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read","arguments":""}`),
 			`function_call_arguments.done "item_id":"f1","output_index":0,"arguments":"{\"p\":1}"`, completed,
 		}, []llms.ContentPart{a}},
 		{"arguments that are an object", []string{
 			done("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read","arguments":{"p":1}}`), completed,
-		}, []llms.ContentPart{item("f1", "", a)}},
+		}, []llms.ContentPart{a}},
 		{"numbers and letters stay as they are", []string{
 			done("0", fn("f1", "a", `{\"z\":12345678901234567890, \"a\":\"<&>\"}`)), completed,
-		}, []llms.ContentPart{item("f1", "", call("a", "read", `{"z":12345678901234567890, "a":"<&>"}`))}},
-		{"C102 no arguments", []string{done("0", fn("f1", "a", "")), completed}, []llms.ContentPart{item("f1", "", call("a", "read", "{}"))}},
+		}, []llms.ContentPart{call("a", "read", `{"z":12345678901234567890, "a":"<&>"}`)}},
+		{"C102 no arguments", []string{done("0", fn("f1", "a", "")), completed}, []llms.ContentPart{call("a", "read", "{}")}},
 		{"C114 no name at all", []string{`function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":1}"`, completed},
 			[]llms.ContentPart{call("f1", "", `{"p":1}`)}},
 		{"a call of nothing", []string{added("0", `{"type":"function_call","id":"f1"}`), completed}, nil},
 		{"two calls under one id", []string{
 			done("0", fn("f1", "a", `{\"p\":1}`)), added("1", `{"type":"function_call","id":"f2","name":"read"}`),
 			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"{\"p\":2}"`, done("1", `{"type":"function_call","id":"f2","name":"read","status":"completed"}`), completed,
-		}, []llms.ContentPart{item("f1", "", a), item("f2", "", call("f2", "read", `{"p":2}`))}},
-		{"an id that is too long to go back", []string{done("0", fn(strings.Repeat("f", 65), "a", `{\"p\":1}`)), completed}, []llms.ContentPart{a}},
+		}, []llms.ContentPart{a, call("f2", "read", `{"p":2}`)}},
+		{"an id that is too long to go back", []string{done("0", rs), done("1", fn(strings.Repeat("f", 65), "a", `{\"p\":1}`)), completed},
+			[]llms.ContentPart{thought, a}},
+		{"ids stay behind with a thought that does not go back", []string{
+			done("0", rs), done("1", fn("f1", "a", `{\"p\":1}`)), done("2", `{"type":"reasoning","id":"rs_5","summary":[]}`), done("3", fn("f2", "b", `{\"p\":2}`)), completed,
+		}, []llms.ContentPart{thought, item("f1", a), b}},
+		{"an item that is not whole", []string{
+			done("0", rs), added("1", `{"type":"message","id":"m1","phase":"final_answer"}`), `output_text.delta "item_id":"m1","output_index":1,"content_index":0,"delta":"pa"`,
+			done("1", `{"type":"message","id":"m1","status":"incomplete","content":[{"type":"output_text","text":"pa"}]}`), incomplete("max_output_tokens"),
+		}, []llms.ContentPart{thought, message("pa", `{"type":"message","phase":"final_answer"}`)}},
+		{"another id in each event, after a thought", []string{
+			done("0", rs), added("1", `{"type":"message","id":"y1"}`), `output_text.delta "item_id":"y2","output_index":1,"content_index":0,"delta":"x"`, done("1", msg("y3", "x")), completed,
+		}, []llms.ContentPart{thought, message("x", `{"type":"message","id":"y1"}`)}},
 		{"events and members of other types", []string{
 			`brand.new "delta":{"a":[1]},"text":[1],"part":7`, `in_progress "response":{"id":"r"}`, `output_text.annotation.added "item_id":"m1","annotation":{}`,
 			`custom_tool_call_input.delta "item_id":"c1","delta":"x"`, done("0", msg("m1", "x")), completed,
-		}, []llms.ContentPart{message("x", `{"type":"message","id":"m1"}`)}},
+		}, []llms.ContentPart{text("x")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

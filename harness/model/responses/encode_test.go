@@ -81,7 +81,7 @@ func history() []llms.MessageContent {
 		llms.TextParts(llms.ChatMessageTypeHuman, "look <here>"),
 		answer(model.Reasoning{TextContent: text("hm"), Provider: ref, Signature: encrypted},
 			message("\n\nI look.", `{"type":"message","id":"m1","phase":"commentary"}`),
-			item("f1", "", call("a", "read", `{"z":1, "a":12345678901234567890}`)), call("b", "read", "{}")),
+			item("f1", call("a", "read", `{"z":1, "a":12345678901234567890}`)), call("b", "read", "{}")),
 		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{seen, bare}},
 		answer(model.Reasoning{TextContent: text("secret"), Provider: "x/y", Signature: encrypted},
 			model.Reasoning{TextContent: text("secret"), Provider: ref, Field: "reasoning_content"},

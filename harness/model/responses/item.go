@@ -177,20 +177,14 @@ func (it *item) merge(s *source, index *int) {
 	it.Encrypted = cmp.Or(s.Encrypted, it.Encrypted)
 }
 
-// part is it as a part of the reply of the model ref; nil if it says nothing. A
-// thought goes back only if back says that what it led to follows.
-func (it *item) part(ref string, back bool) llms.ContentPart {
+// part is it as a part of the reply of the model ref; nil if it says nothing. What
+// is linked goes back with what the server knows it by: a thought as it came,
+// another item under its id.
+func (it *item) part(ref string, linked bool) llms.ContentPart {
 	text := llms.TextContent{Text: it.String()}
-	k := kept{Type: it.Type, ID: it.ID, Phase: it.Phase}
-	if !it.done || it.Status == "incomplete" {
-		k.ID = ""
-	}
 	switch it.Type {
 	case "message":
-		if slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == refused }) {
-			k.ID = "" // it would go back as text
-		}
-		data := k.json()
+		data := it.kept(linked).json()
 		switch {
 		case text.Text == "":
 			return nil
@@ -200,7 +194,7 @@ func (it *item) part(ref string, back bool) llms.ContentPart {
 		return model.SignedText{TextContent: text, Provider: ref, Content: data}
 	case "reasoning":
 		r := model.Reasoning{TextContent: text, Provider: ref}
-		if back && it.done && it.complete() {
+		if linked {
 			r.Signature = string(it.raw)
 		}
 		if r.Text == "" && r.Signature == "" {
@@ -208,15 +202,11 @@ func (it *item) part(ref string, back bool) llms.ContentPart {
 		}
 		return r
 	case "function_call":
-		if it.ordinal < 0 {
-			return nil
-		}
 		if strings.TrimSpace(text.Text) == "" {
 			text.Text = "{}"
 		}
-		k.Phase = ""
 		t := llms.ToolCall{ID: it.id, Type: "function", FunctionCall: &llms.FunctionCall{Name: it.Name, Arguments: text.Text}}
-		if data := k.json(); data != nil {
+		if data := it.kept(linked).json(); data != nil {
 			return model.Extra{ToolCall: t, Provider: ref, Content: data}
 		}
 		return t
@@ -224,8 +214,26 @@ func (it *item) part(ref string, back bool) llms.ContentPart {
 	return nil
 }
 
-// complete reports whether a thought holds all that its model needs to read it
-// again: nothing of it is kept at the server.
+// kept is what a message or a call has beside its content. One that is not whole
+// has no id, nor has a refusal, which would go back as text.
+func (it *item) kept(linked bool) kept {
+	k := kept{Type: it.Type}
+	if it.Type == "message" {
+		k.Phase = it.Phase
+	}
+	if linked && it.done && it.Status != "incomplete" && !it.refuses() {
+		k.ID = it.ID
+	}
+	return k
+}
+
+// refuses reports whether it is a refusal.
+func (it *item) refuses() bool {
+	return slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == refused && p.text.Len() > 0 })
+}
+
+// complete reports whether a thought is whole and holds all that its model needs to
+// read it again: nothing of it is kept at the server.
 func (it *item) complete() bool {
-	return it.Encrypted != "" || slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == thought && p.text.Len() > 0 })
+	return it.done && (it.Encrypted != "" || slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == thought && p.text.Len() > 0 }))
 }
