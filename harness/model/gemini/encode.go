@@ -12,10 +12,17 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
-// imageText tells the model where the pictures that follow come from.
-//
-//go:embed text/images.md
-var imageText string
+var (
+	// imageText tells the model where the pictures that follow come from.
+	//
+	//go:embed text/images.md
+	imageText string
+
+	// betweenText is what the model says between results and the user.
+	//
+	//go:embed text/between.md
+	betweenText string
+)
 
 // standIn takes the place of the signature of a call that another model made;
 // Google documents it for exactly that.
@@ -118,7 +125,8 @@ func hasProperties(schema json.RawMessage) bool {
 }
 
 // A content is what one side says until the other does. Results of tools are a
-// content of their own: Google counts its parts against the calls.
+// content of their own: what else stands in it is counted against the calls, and
+// taken for a part of the results.
 type content struct {
 	role    string
 	results bool
@@ -137,9 +145,9 @@ type transcript struct {
 // A wireCall is what the result of a call has to repeat.
 type wireCall struct{ id, name string }
 
-// contents turns a history into contents that alternate between user and model,
-// but for the results of tools. What the protocol refuses, such as an empty part,
-// is left out.
+// contents turns a history into contents that alternate between user and model.
+// Where the user goes on after results, the model is made to speak between. What
+// the protocol refuses, such as an empty part, is left out.
 func (c *Client) contents(history []llms.MessageContent) []content {
 	t := transcript{client: c, calls: map[string]wireCall{}}
 	for i := range history {
@@ -163,6 +171,10 @@ func (c *Client) contents(history []llms.MessageContent) []content {
 // a new one.
 func (t *transcript) add(role string, results bool, write func(*body.Writer)) *content {
 	n := len(t.out)
+	if n > 0 && t.out[n-1].results && role == "user" && !results {
+		t.text("model", strings.TrimSpace(betweenText))
+		n++
+	}
 	if n == 0 || t.out[n-1].role != role || t.out[n-1].results != results {
 		t.out = append(t.out, content{role: role, results: results})
 		n++

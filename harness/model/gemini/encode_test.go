@@ -96,6 +96,7 @@ func TestBody(t *testing.T) {
 		`"contents":[{"role":"user","parts":[{"text":"look <here>"}]},` +
 		`{"role":"model","parts":[{"text":"I look."},{"functionCall":{"name":"grep","args":{"z":1, "a":12345678901234567890,"h":"<&>"}}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"name":"grep","response":{"output":"ä \"found\""}}}]},` +
+		`{"role":"model","parts":[{"text":"(I have read the results.)"}]},` +
 		`{"role":"user","parts":[{"text":"and now?"}]}],` +
 		`"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},` +
 		`"generationConfig":{"maxOutputTokens":100,"temperature":0.5,"thinkingConfig":{"includeThoughts":true}}}`
@@ -285,12 +286,13 @@ func TestResults(t *testing.T) {
 			llms.ImageURLContent{URL: "data:image/webp;base64,dGhyZWU="}, llms.ImageURLContent{URL: "https://h/four.png"}),
 		said(llms.ChatMessageTypeHuman, llms.TextContent{Text: "well?"}),
 	}
+	const between = `{"role":"model","parts":[{"text":"(I have read the results.)"}]}`
 	const asked = `{"text":"and now?"},{"inlineData":{"mimeType":"image/gif","data":"dHdv"}},{"inlineData":{"mimeType":"image/webp","data":"dGhyZWU="}},{"fileData":{"fileUri":"https://h/four.png"}},{"text":"well?"}]}`
 	t.Run("pictures are part of a result", func(t *testing.T) {
 		want := []string{
 			`{"role":"user","parts":[{"functionResponse":{"id":"x1","name":"read","response":{"output":"a picture"},"parts":[{"inlineData":{"mimeType":"image/png","data":"b25l"}}]}},` +
 				`{"functionResponse":{"name":"grep","response":{"error":"no such file"}}}]}`,
-			`{"role":"user","parts":[` + asked,
+			between, `{"role":"user","parts":[` + asked,
 		}
 		if diff := cmp.Diff(want, contents(t, third, history...)[1:]); diff != "" {
 			t.Errorf("contents (-want +got):\n%s", diff)
@@ -299,14 +301,14 @@ func TestResults(t *testing.T) {
 	t.Run("pictures follow all results", func(t *testing.T) {
 		want := []string{
 			`{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"a picture"}}},{"functionResponse":{"name":"grep","response":{"error":"no such file"}}}]}`,
-			`{"role":"user","parts":[{"text":"Pictures that the tool \"read\" gave:"},{"inlineData":{"mimeType":"image/png","data":"b25l"}},` + asked,
+			between, `{"role":"user","parts":[{"text":"Pictures that the tool \"read\" gave:"},{"inlineData":{"mimeType":"image/png","data":"b25l"}},` + asked,
 		}
 		if diff := cmp.Diff(want, contents(t, second, history...)[1:]); diff != "" {
 			t.Errorf("contents (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("pictures at the end", func(t *testing.T) {
-		if got := contents(t, second, history[:3]...); len(got) != 3 || !strings.Contains(got[2], "b25l") {
+		if got := contents(t, second, history[:3]...); len(got) != 4 || !strings.Contains(got[3], "b25l") {
 			t.Errorf("contents = %q, want the picture last", got)
 		}
 	})
