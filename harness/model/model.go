@@ -270,11 +270,14 @@ func PictureType(declared string, data []byte) string {
 }
 
 // Sees reports whether the model sees data of the media type mime. Models that
-// see at all take the same four types (R-HARN-32).
+// see at all take the same four types (R-HARN-32), but for Google, which takes no
+// GIF in its own protocol.
 func (d Descriptor) Sees(mime string) bool {
 	switch mime {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	case "image/png", "image/jpeg", "image/webp":
 		return d.Images
+	case "image/gif":
+		return d.Images && d.Kind != "gemini"
 	}
 	return false
 }

@@ -193,6 +193,8 @@ func blockOf(ref string, p llms.ContentPart) (block, bool) {
 		return toolResult(p), true
 	case llms.BinaryContent:
 		return image(p), true
+	case model.Picture:
+		return image(p.BinaryContent), true
 	case llms.ImageURLContent:
 		return imageAt(p.URL), true
 	}

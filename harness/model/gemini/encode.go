@@ -197,6 +197,8 @@ func (t *transcript) user(p llms.ContentPart) {
 		t.text("user", p.Text)
 	case llms.BinaryContent:
 		t.picture(p)
+	case model.Picture:
+		t.picture(p.BinaryContent)
 	case llms.ImageURLContent:
 		t.pictureAt(p.URL)
 	default:
