@@ -128,7 +128,8 @@ func TestAddress(t *testing.T) {
 	for _, tt := range []struct{ base, id, want string }{
 		{"http://h/v1beta/", "m", "http://h/v1beta/models/m:streamGenerateContent?alt=sse"},
 		{"http://h/p?team=1", "models/m", "http://h/p/models/m:streamGenerateContent?alt=sse&team=1"},
-		{"http://h", "tunedModels/my one?", "http://h/tunedModels/my%20one%3F:streamGenerateContent?alt=sse"},
+		{"http://h/v1", "google/gemini-3", "http://h/v1/models/google/gemini-3:streamGenerateContent?alt=sse"},
+		{"http://h", "tunedModels/my one?", "http://h/v1beta/tunedModels/my%20one%3F:streamGenerateContent?alt=sse"},
 	} {
 		r := sent(t, model.Descriptor{ID: tt.id, BaseURL: tt.base}, gemini.Options{Key: "k"}, modeltest.Ask("go"))
 		if r.url != tt.want {

@@ -54,21 +54,27 @@ func New(d model.Descriptor, o Options) *Client {
 }
 
 // endpoint is the address of the stream of the model id under base, which may
-// carry a query. An id may name its collection, as the list of models does
-// (models/…, tunedModels/…).
+// carry a query; one without a path gets that of Google. An id may name its
+// collection, as the list of models does (models/…, tunedModels/…).
 func endpoint(base, id string) string {
 	base, query, _ := strings.Cut(cmp.Or(base, defaultBaseURL), "?")
 	if query != "" {
 		query = "&" + query
 	}
+	base = strings.TrimRight(base, "/")
+	if _, rest, ok := strings.Cut(base, "://"); ok && !strings.Contains(rest, "/") {
+		base += "/v1beta"
+	}
 	words := strings.Split(id, "/")
-	if len(words) == 1 {
-		words = []string{"models", id}
+	switch words[0] {
+	case "models", "tunedModels", "publishers", "projects":
+	default:
+		words = append([]string{"models"}, words...)
 	}
 	for i, w := range words {
 		words[i] = url.PathEscape(w)
 	}
-	return strings.TrimRight(base, "/") + "/" + strings.Join(words, "/") + ":streamGenerateContent?alt=sse" + query
+	return base + "/" + strings.Join(words, "/") + ":streamGenerateContent?alt=sse" + query
 }
 
 // Stream answers req as [model.Streamer] says. With an error the reply holds the
