@@ -1,34 +1,45 @@
 package normalise
 
 import (
-	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
-// A history is a list of messages under construction. An answer that calls tools
-// is held back until the next answer, or the end, since its results may stand
+// A history is a list of messages under construction. An answer is held back
+// until the next one, or the end, since the results of its calls may stand
 // anywhere up to there.
 type history struct {
-	model model.Descriptor
+	to    *reader
+	o     *Options
+	prose bool            // no tools are declared: every call is told
 	ids   map[string]bool // of calls, as they are on the wire
-	prose bool            // no tools are declared: calls become text
 	out   []llms.MessageContent
 
-	calls []pending             // of the answer that is held back
-	held  []llms.MessageContent // what the user said meanwhile
+	answer []piece               // that is held back
+	calls  []pending             // of it
+	held   []llms.MessageContent // what the user said meanwhile
+}
+
+// A piece is a part of an answer as it goes on the wire or, where part is nil, a
+// piece of one that is told: a text, or the call with that number.
+type piece struct {
+	part llms.ContentPart
+	text string
+	call int // from 1; 0 is none
+	run  int // of the answer; what different models said is told apart
 }
 
 // A pending call waits for its result.
 type pending struct {
 	id     string // as the history has it
 	wire   string
-	name   string
-	args   string
+	name   string // on the wire
+	own    string // name as the history has it
+	told   bool
 	result *model.ToolResult
 }
 
@@ -36,160 +47,159 @@ func (h *history) add(m llms.MessageContent) {
 	switch m.Role {
 	case llms.ChatMessageTypeAI:
 		h.settle()
-		h.addAnswer(m)
+		h.addAnswer(m.Parts)
 	case llms.ChatMessageTypeTool:
 		for _, p := range m.Parts {
 			h.addResult(p)
 		}
 	default:
-		parts := h.userParts(m.Parts)
+		ps := h.userParts(m.Parts)
 		switch {
-		case len(parts) == 0:
+		case len(ps) == 0:
 		case len(h.calls) > 0:
-			h.held = append(h.held, llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: parts})
+			h.held = append(h.held, llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: ps})
 		default:
-			h.push(llms.ChatMessageTypeHuman, parts)
+			h.push(llms.ChatMessageTypeHuman, ps)
 		}
 	}
 }
 
-// end returns the messages.
-func (h *history) end() []llms.MessageContent {
+// end returns the messages. Providers want to be asked: where the last word would
+// be that of the model, though it was not the last in the history, the user's
+// stands after it.
+func (h *history) end(last llms.ChatMessageType) []llms.MessageContent {
 	h.settle()
+	n := len(h.out)
+	if n == 0 || h.out[n-1].Role == llms.ChatMessageTypeAI && last != llms.ChatMessageTypeAI {
+		h.push(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: phrase(onText)}})
+	}
 	return h.out
 }
 
-// push appends a message, or adds it to the one before where the model wants
-// roles to alternate. Where the model wants to speak between results and its
+// push appends a message, or adds it to the one before: two answers in a row are
+// one for everybody, two messages of the user where the model wants roles to
+// alternate. Where the model wants to speak between results and its
 // user, it is made to.
-func (h *history) push(role llms.ChatMessageType, parts []llms.ContentPart) {
-	if len(parts) == 0 {
+func (h *history) push(role llms.ChatMessageType, ps []llms.ContentPart) {
+	if len(ps) == 0 {
 		return
 	}
 	n := len(h.out)
-	if n == 0 && role == llms.ChatMessageTypeAI && h.model.Kind == "anthropic" {
+	if n == 0 && role == llms.ChatMessageTypeAI && h.to.alternates {
 		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeHuman, phrase(openingText)))
 		n++
 	}
-	if n > 0 && h.out[n-1].Role == llms.ChatMessageTypeTool && role == llms.ChatMessageTypeHuman && speaksBetween(h.model) {
+	if n > 0 && h.out[n-1].Role == llms.ChatMessageTypeTool && role == llms.ChatMessageTypeHuman && h.to.between {
 		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeAI, phrase(betweenText)))
 		n++
 	}
-	if n > 0 && h.out[n-1].Role == role && role != llms.ChatMessageTypeTool && alternates(h.model) {
+	together := role == llms.ChatMessageTypeAI || role == llms.ChatMessageTypeHuman && h.to.alternates
+	if n > 0 && h.out[n-1].Role == role && together {
 		last := &h.out[n-1]
-		last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], parts...)
+		last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], ps...)
 		return
 	}
-	h.out = append(h.out, llms.MessageContent{Role: role, Parts: parts})
+	h.out = append(h.out, llms.MessageContent{Role: role, Parts: ps})
 }
 
-// alternates reports whether d rejects two messages of one role in a row: its
-// protocol or, with models that run locally, its chat template.
-func alternates(d model.Descriptor) bool {
-	switch strings.ToLower(d.Provider) {
-	case "ollama", "lmstudio", "llamacpp", "llama.cpp", "vllm":
-		return true
+// addAnswer takes a message of the model and opens its calls. What different
+// models said in it is looked at apart.
+func (h *history) addAnswer(ps []llms.ContentPart) {
+	author := ""
+	for run := 0; len(ps) > 0; run++ {
+		if a, ok := ps[0].(model.Author); ok {
+			author, ps = a.Ref, ps[1:]
+		}
+		n := 0
+		for n < len(ps) && !isAuthor(ps[n]) {
+			n++
+		}
+		if h.tells(author, ps[:n]) {
+			h.tell(ps[:n], run)
+		} else {
+			h.keep(author, ps[:n])
+		}
+		ps = ps[n:]
 	}
-	return d.Kind == "anthropic"
+	if len(h.calls) == 0 {
+		h.settle()
+	}
 }
 
-// speaksBetween reports whether d rejects a message of the user that follows the
-// results of calls, as the models of Mistral do wherever they run.
-func speaksBetween(d model.Descriptor) bool {
-	id := strings.ToLower(d.ID)
-	for _, name := range []string{"mistral", "ministral", "devstral", "codestral", "magistral", "pixtral", "mixtral"} {
-		if strings.Contains(id, name) {
-			return true
+func isAuthor(p llms.ContentPart) bool {
+	_, ok := p.(model.Author)
+	return ok
+}
+
+// keep adds what author said as typed parts: what only it can read is left out for
+// others (R-HARN-31, C106), and so are thoughts that nothing follows, which no
+// provider takes.
+func (h *history) keep(author string, ps []llms.ContentPart) {
+	before, end := len(h.answer), len(h.answer)
+	for _, p := range ps {
+		part := h.typed(author == h.to.ref, p)
+		if part == nil {
+			continue
+		}
+		h.answer = append(h.answer, piece{part: part})
+		if _, thought := part.(model.Reasoning); !thought {
+			end = len(h.answer)
 		}
 	}
-	return isMistral(d)
+	h.answer = h.answer[:max(before, end)]
 }
 
-// addAnswer takes a message of the model and opens its calls.
-func (h *history) addAnswer(m llms.MessageContent) {
-	var parts []llms.ContentPart
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case llms.TextContent:
-			if strings.TrimSpace(p.Text) != "" {
-				parts = append(parts, p)
-			}
-		case model.Reasoning:
-			if p.Provider == h.model.Ref() && (p.Text != "" || p.Signature != "" || p.Redacted != "" || p.Field != "") {
-				parts = append(parts, p)
-			}
-		case llms.ToolCall:
-			if t, ok := h.open(p); ok {
-				parts = append(parts, t)
-			}
-		case model.Extra:
-			t, ok := h.open(p.ToolCall)
-			switch {
-			case !ok:
-			case p.Provider == h.model.Ref():
-				p.ToolCall = t
-				parts = append(parts, p)
-			default:
-				parts = append(parts, t)
-			}
+// typed is p as the model takes it, nil if it takes nothing of it. A call is opened.
+func (h *history) typed(own bool, p llms.ContentPart) llms.ContentPart {
+	switch p := p.(type) {
+	case llms.TextContent:
+		if strings.TrimSpace(p.Text) != "" {
+			return p
+		}
+	case model.SignedText:
+		if p.Provider == h.to.ref {
+			return p
+		}
+		if strings.TrimSpace(p.Text) != "" {
+			return p.TextContent
+		}
+	case model.Reasoning:
+		if p.Provider == h.to.ref && (p.Text != "" || p.Signature != "" || p.Redacted != "" || p.Field != "") {
+			return p
+		}
+	case llms.ToolCall:
+		if p.FunctionCall != nil {
+			return h.open(p, own, false)
+		}
+	case model.Extra:
+		switch {
+		case p.FunctionCall == nil:
+		case p.Provider == h.to.ref:
+			p.ToolCall = h.open(p.ToolCall, true, false)
+			return p
+		default:
+			return h.open(p.ToolCall, own, false)
 		}
 	}
-	if onlyThoughts(parts) {
-		return // no provider takes an answer that says nothing
-	}
-	h.push(llms.ChatMessageTypeAI, parts)
+	return nil
 }
 
-func onlyThoughts(parts []llms.ContentPart) bool {
-	for _, p := range parts {
-		if _, ok := p.(model.Reasoning); !ok {
-			return false
-		}
+// open notes a call and returns it as it goes on the wire.
+func (h *history) open(t llms.ToolCall, own, told bool) llms.ToolCall {
+	f := t.FunctionCall
+	p := pending{id: t.ID, name: wireName(f.Name, h.to.google), own: f.Name, told: told}
+	if !told {
+		p.wire = h.unique(t.ID, own)
 	}
-	return true
-}
-
-// open notes a call and returns it as it goes on the wire; not at all where
-// calls are told as text.
-func (h *history) open(t llms.ToolCall) (llms.ToolCall, bool) {
-	if t.FunctionCall == nil {
-		return t, false
-	}
-	p := pending{id: t.ID, name: wireName(t.FunctionCall.Name), args: arguments(t.FunctionCall.Arguments)}
-	p.wire = h.unique(t.ID)
 	h.calls = append(h.calls, p)
-	return llms.ToolCall{ID: p.wire, Type: "function", FunctionCall: &llms.FunctionCall{Name: p.name, Arguments: p.args}}, !h.prose
-}
-
-// unique spells id for the wire; one that has been used gets a number.
-func (h *history) unique(id string) string {
-	spell := spelling(h.model)
-	wire := spell(id)
-	for n := 2; h.ids[wire]; n++ {
-		wire = spell(id + "#" + strconv.Itoa(n))
-	}
-	h.ids[wire] = true
-	return wire
-}
-
-// arguments are args if they are a JSON object, which every provider wants.
-func arguments(args string) string {
-	if s := strings.TrimSpace(args); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
-		return args
-	}
-	return "{}"
+	return llms.ToolCall{ID: p.wire, Type: "function", FunctionCall: &llms.FunctionCall{Name: p.name, Arguments: arguments(f.Arguments)}}
 }
 
 // addResult gives a result to its call. Without one it is dropped, like a second
 // result of a call.
 func (h *history) addResult(p llms.ContentPart) {
-	var r model.ToolResult
-	switch p := p.(type) {
-	case model.ToolResult:
-		r = p
-	case llms.ToolCallResponse:
-		r.ToolCallResponse = p
-	default:
+	r, ok := parts.Result(p)
+	if !ok {
 		return
 	}
 	for i := range h.calls {
@@ -200,79 +210,126 @@ func (h *history) addResult(p llms.ContentPart) {
 	}
 }
 
-// settle writes the results of the open calls, in the order of the calls, and
-// then what the user said meanwhile.
+// settle writes the answer that is held back, the results of its calls in the
+// order of the calls, and then what the user said meanwhile.
 func (h *history) settle() {
-	if len(h.calls) > 0 {
-		var parts, images []llms.ContentPart
-		for i := range h.calls {
-			ps, imgs := h.resultOf(&h.calls[i])
-			parts, images = append(parts, ps), append(images, imgs...)
-		}
-		role := llms.ChatMessageTypeTool
-		if h.prose {
-			role = llms.ChatMessageTypeHuman
-		}
-		h.push(role, parts)
-		h.push(llms.ChatMessageTypeHuman, images)
+	if len(h.answer) == 0 {
+		return
 	}
-	held := h.held
-	h.calls, h.held = nil, nil
+	var results, pictures []llms.ContentPart
+	for i := range h.calls {
+		c := &h.calls[i]
+		r, apart := h.resultOf(c)
+		pictures = append(pictures, apart...)
+		if c.told {
+			c.result = &r
+		} else {
+			results = append(results, r)
+		}
+	}
+	answer, held := h.said(), h.held
+	h.answer, h.calls, h.held = h.answer[:0], h.calls[:0], nil
+	h.push(llms.ChatMessageTypeAI, answer)
+	h.push(llms.ChatMessageTypeTool, results)
+	h.push(llms.ChatMessageTypeHuman, pictures)
 	for _, m := range held {
 		h.push(m.Role, m.Parts)
 	}
 }
 
-// resultOf is the result of c, made up for a call that never came to its end,
-// and the images of it that have to be the user's.
-func (h *history) resultOf(c *pending) (result llms.ContentPart, images []llms.ContentPart) {
-	var r model.ToolResult
+// said returns the parts of the answer that is held back, or none if there is
+// nothing but thoughts.
+func (h *history) said() []llms.ContentPart {
+	out := make([]llms.ContentPart, 0, len(h.answer))
+	says := false
+	for i := 0; i < len(h.answer); {
+		p := h.answer[i].part
+		if p == nil {
+			n := i + 1
+			for n < len(h.answer) && h.answer[n].part == nil && h.answer[n].run == h.answer[i].run {
+				n++
+			}
+			p, i = h.telling(h.answer[i:n]), n
+		} else {
+			i++
+		}
+		if p == nil {
+			continue
+		}
+		out = append(out, p)
+		if s, ok := p.(model.SignedText); ok {
+			says = says || s.Text != ""
+		} else if _, thought := p.(model.Reasoning); !thought {
+			says = true
+		}
+	}
+	if !says {
+		return nil
+	}
+	return out
+}
+
+// resultOf is the result of c, made up for a call that never came to its end, and
+// what of it has to be the user's.
+func (h *history) resultOf(c *pending) (r model.ToolResult, apart []llms.ContentPart) {
 	if c.result != nil {
 		r = *c.result
 	} else {
 		r.IsError, r.Content = true, phrase(interruptedText)
 	}
 	r.ToolCallID, r.Name = c.wire, c.name
-	apart := h.prose || speaksBetween(h.model) // else they would follow the results as a message of the user
-	pictures := r.Images
-	r.Images = nil
-	for _, img := range pictures {
-		img.MIMEType = model.PictureType(img.MIMEType, img.Data)
-		switch {
-		case h.model.Sees(img.MIMEType) && apart:
-			images = append(images, img)
-		case h.model.Sees(img.MIMEType):
-			r.Images = append(r.Images, img)
-		default:
-			r.Content = strings.TrimLeft(r.Content+"\n"+unseen(img.MIMEType, len(img.Data)), "\n")
-		}
+	if len(r.Images) > 0 {
+		apart = h.show(c, &r)
 	}
 	if strings.TrimSpace(r.Content) == "" && len(r.Images) == 0 {
 		r.Content = phrase(emptyText)
 	}
-	if h.prose {
-		return llms.TextContent{Text: told(c, &r)}, images
+	return r, apart
+}
+
+// show puts a line in the place of each picture of r that the model cannot see, and
+// takes those out that it must not get with a result: after a call that is told, and
+// where they would follow the results as a message of the user.
+func (h *history) show(c *pending, r *model.ToolResult) (apart []llms.ContentPart) {
+	takeOut := c.told || h.to.apart
+	pictures := r.Images
+	r.Images = nil
+	for _, img := range pictures {
+		img.MIMEType = model.PictureType(img.MIMEType, img.Data)
+		sees := h.to.Sees(img.MIMEType)
+		switch {
+		case sees && takeOut:
+			apart = append(apart, img)
+		case sees:
+			r.Images = append(r.Images, img)
+		case c.told: // a summary may be too short for it
+			apart = append(apart, llms.TextContent{Text: unseen("", img.MIMEType, len(img.Data))})
+		default:
+			r.Content = strings.TrimLeft(r.Content+"\n"+unseen("", img.MIMEType, len(img.Data)), "\n")
+		}
 	}
-	return r, images
+	if len(apart) == 0 {
+		return nil
+	}
+	return append([]llms.ContentPart{llms.TextContent{Text: phrase(imagesText, "tool", shown(c))}}, apart...)
 }
 
 // userParts drops empty text and puts a line in the place of what the model
 // cannot see (R-HARN-32).
-func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
-	var out []llms.ContentPart
-	for _, p := range parts {
+func (h *history) userParts(ps []llms.ContentPart) []llms.ContentPart {
+	out := make([]llms.ContentPart, 0, len(ps))
+	for _, p := range ps {
 		switch v := p.(type) {
 		case llms.TextContent:
 			if strings.TrimSpace(v.Text) == "" {
 				continue
 			}
 		case llms.BinaryContent:
-			v.MIMEType = model.PictureType(v.MIMEType, v.Data)
-			if p = v; !h.model.Sees(v.MIMEType) {
-				p = llms.TextContent{Text: unseen(v.MIMEType, len(v.Data))}
-			}
+			p = h.picture(v, "")
+		case model.Picture:
+			p = h.picture(v.BinaryContent, v.Name)
 		case llms.ImageURLContent:
-			if !h.model.Images {
+			if !h.to.Images {
 				p = llms.TextContent{Text: unseenAt(v.URL)}
 			}
 		default:
@@ -281,4 +338,13 @@ func (h *history) userParts(parts []llms.ContentPart) []llms.ContentPart {
 		out = append(out, p)
 	}
 	return out
+}
+
+// picture is a picture of the user's, or the line that names it.
+func (h *history) picture(p llms.BinaryContent, name string) llms.ContentPart {
+	p.MIMEType = model.PictureType(p.MIMEType, p.Data)
+	if !h.to.Sees(p.MIMEType) {
+		return llms.TextContent{Text: unseen(name, p.MIMEType, len(p.Data))}
+	}
+	return p
 }

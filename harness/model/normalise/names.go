@@ -6,18 +6,20 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
-const (
-	maxName = 64 // of a tool, with every provider
-	maxID   = 40 // of a call, the least that a provider takes
-)
+// maxName is how long the name of a tool may be with every provider.
+const maxName = 64
 
-// wireName is name if every provider takes it; else a name that they take, made
-// from it and its digest, so that two names never become one.
-func wireName(name string) string {
-	if name != "" && len(name) <= maxName && strings.IndexFunc(name, foreign) < 0 {
+// wireName is name if the provider takes it, Google or another; else a name that
+// every provider takes, made from it and its digest, so that two names never become
+// one.
+func wireName(name string, google bool) string {
+	begins := name != "" && (isLetter(rune(name[0])) || !google)
+	if begins && len(name) <= maxName && strings.IndexFunc(name, foreign) < 0 {
 		return name
 	}
 	const tail = 9
@@ -27,7 +29,15 @@ func wireName(name string) string {
 		}
 		return r
 	}, cmp.Or(name, "unnamed"))
+	if !isLetter(rune(safe[0])) {
+		safe = "_" + safe
+	}
 	return safe[:min(len(safe), maxName-tail)] + "_" + digest(name)[:tail-1]
+}
+
+// isLetter reports whether a name may begin with r everywhere.
+func isLetter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_'
 }
 
 // foreign reports whether r is outside the alphabet of names and ids.
@@ -41,10 +51,10 @@ func digest(s string) string {
 }
 
 // renamed maps the wire names of tools to their own, where the two differ.
-func renamed(tools []model.Tool) map[string]string {
+func renamed(tools []model.Tool, google bool) map[string]string {
 	var back map[string]string
 	for _, t := range tools {
-		if w := wireName(t.Name); w != t.Name {
+		if w := wireName(t.Name, google); w != t.Name {
 			if back == nil {
 				back = map[string]string{}
 			}
@@ -54,66 +64,47 @@ func renamed(tools []model.Tool) map[string]string {
 	return back
 }
 
-func wireNames(names []string) []string {
-	if names == nil {
+// original is the name that the wire name stands for.
+func original(back map[string]string, name string) string {
+	if n, ok := back[name]; ok {
+		return n
+	}
+	return name
+}
+
+// restore gives the calls of r the names that they have outside.
+func restore(r *model.Reply, back map[string]string) *model.Reply {
+	if r == nil {
 		return nil
 	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = wireName(n)
-	}
-	return out
-}
-
-// wireTools is tools as d takes them.
-func wireTools(tools []model.Tool, d model.Descriptor) []model.Tool {
-	if tools == nil {
-		return nil
-	}
-	lower := plainSchemas(d)
-	out := make([]model.Tool, len(tools))
-	for i, t := range tools {
-		t.Name = wireName(t.Name)
-		if lower {
-			t.Schema = plainSchema(t.Schema)
+	out := *r
+	out.Parts = make([]llms.ContentPart, len(r.Parts))
+	for i, p := range r.Parts {
+		switch t := p.(type) {
+		case llms.ToolCall:
+			p = rename(t, original(back, callName(t)))
+		case model.Extra:
+			t.ToolCall = rename(t.ToolCall, original(back, callName(t.ToolCall)))
+			p = t
 		}
-		out[i] = t
+		out.Parts[i] = p
 	}
-	return out
+	return &out
 }
 
-// A speller spells the ids of calls.
-type speller func(id string) string
-
-// spelling returns how d wants ids.
-func spelling(d model.Descriptor) speller {
-	if isMistral(d) {
-		return nineLetters
+func rename(t llms.ToolCall, name string) llms.ToolCall {
+	if t.FunctionCall == nil || t.FunctionCall.Name == name {
+		return t
 	}
-	return func(id string) string {
-		if id != "" && len(id) <= maxID && strings.IndexFunc(id, foreign) < 0 {
-			return id
-		}
-		return "call_" + digest(id)[:24]
-	}
+	f := *t.FunctionCall
+	f.Name = name
+	t.FunctionCall = &f
+	return t
 }
 
-// isMistral reports whether d is served by Mistral itself.
-func isMistral(d model.Descriptor) bool {
-	return strings.EqualFold(d.Provider, "mistral") || strings.Contains(d.BaseURL, "api.mistral.ai")
-}
-
-// nineLetters is id as Mistral wants it: nine letters and digits.
-func nineLetters(id string) string {
-	plain := strings.IndexFunc(id, func(r rune) bool { return foreign(r) || r == '_' || r == '-' }) < 0
-	if len(id) == 9 && plain {
-		return id
+func callName(t llms.ToolCall) string {
+	if t.FunctionCall == nil {
+		return ""
 	}
-	return digest(id)[:9]
-}
-
-// Providers whose function declarations know only a part of JSON Schema.
-func plainSchemas(d model.Descriptor) bool {
-	return strings.EqualFold(d.Provider, "gemini") || strings.EqualFold(d.Provider, "google") ||
-		strings.Contains(d.BaseURL, "generativelanguage.googleapis.com")
+	return t.FunctionCall.Name
 }

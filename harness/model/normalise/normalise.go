@@ -11,6 +11,7 @@ package normalise
 
 import (
 	"context"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -27,17 +28,18 @@ type Options struct {
 	Executed string
 	// Dropped is told of each tool that is left out of requests, and why: the
 	// schema of its arguments is broken, so that a provider would refuse the whole
-	// request (C100). It is told once for each schema, from the goroutine that
-	// streams, and may be nil.
+	// request (C100). It is told once of each, from the goroutine that streams; nil
+	// hears nothing.
 	Dropped func(tool string, why error)
 }
 
 // Wrap returns a streamer that asks s, a client of the model d, with requests
 // that d takes. Names that had to be changed are changed back in the answer.
 func Wrap(s model.Streamer, d model.Descriptor, o Options) model.Streamer {
+	f := &fitter{reader: newReader(d), o: o}
 	return model.Func(func(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-		fit := Request(req, d, o)
-		back := renamed(req.Tools)
+		fit := f.request(req)
+		back := renamed(req.Tools, f.reader.google)
 		if len(back) == 0 {
 			return s.Stream(ctx, fit, sink)
 		}
@@ -55,58 +57,30 @@ func Wrap(s model.Streamer, d model.Descriptor, o Options) model.Streamer {
 // Request returns req as the model d takes it. It shares with req what it does
 // not change.
 func Request(req *model.Request, d model.Descriptor, o Options) *model.Request {
+	f := fitter{reader: newReader(d), o: o}
+	return f.request(req)
+}
+
+// A fitter makes requests fit for one model.
+type fitter struct {
+	reader *reader
+	o      Options
+
+	mu      sync.Mutex             // guards the fields below
+	lowered map[string]lowered     // what the schemas of tools became; the same ones come with every request
+	dropped map[[2]string]struct{} // names and reasons that have been told
+}
+
+func (f *fitter) request(req *model.Request) *model.Request {
 	out := *req
-	out.Tools = wireTools(req.Tools, d)
-	out.Callable = wireNames(req.Callable)
-	h := history{model: d, ids: map[string]bool{}, prose: len(req.Tools) == 0}
+	out.Tools = f.tools(req.Tools)
+	out.Callable = callable(req.Callable, out.Tools, f.reader.google)
+	h := history{to: f.reader, o: &f.o, prose: len(out.Tools) == 0, ids: map[string]bool{}}
+	var last llms.ChatMessageType
 	for _, m := range req.Messages {
 		h.add(m)
+		last = m.Role
 	}
-	out.Messages = h.end()
+	out.Messages = h.end(last)
 	return &out
-}
-
-// original is the name that the wire name stands for.
-func original(back map[string]string, name string) string {
-	if n, ok := back[name]; ok {
-		return n
-	}
-	return name
-}
-
-// restore gives the calls of r the names that they have outside.
-func restore(r *model.Reply, back map[string]string) *model.Reply {
-	if r == nil {
-		return nil
-	}
-	out := *r
-	out.Parts = make([]llms.ContentPart, len(r.Parts))
-	for i, p := range r.Parts {
-		switch t := p.(type) {
-		case llms.ToolCall:
-			p = rename(t, original(back, callName(t)))
-		case model.Extra:
-			t.ToolCall = rename(t.ToolCall, original(back, callName(t.ToolCall)))
-			p = t
-		}
-		out.Parts[i] = p
-	}
-	return &out
-}
-
-func rename(t llms.ToolCall, name string) llms.ToolCall {
-	if t.FunctionCall == nil || t.FunctionCall.Name == name {
-		return t
-	}
-	f := *t.FunctionCall
-	f.Name = name
-	t.FunctionCall = &f
-	return t
-}
-
-func callName(t llms.ToolCall) string {
-	if t.FunctionCall == nil {
-		return ""
-	}
-	return t.FunctionCall.Name
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
-	"github.com/lorimer-dev/lorimer/harness/model/anthropic"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/normalise"
-	"github.com/lorimer-dev/lorimer/harness/model/openai"
 )
 
 var (
-	plain   = model.Descriptor{Kind: "openai", Provider: "p", ID: "m"}
+	plain   = model.Descriptor{Kind: "openai-chat", Provider: "p", ID: "m"}
 	claude  = model.Descriptor{Kind: "anthropic", Provider: "anthropic", ID: "claude"}
-	sees    = model.Descriptor{Kind: "openai", Provider: "p", ID: "m", Images: true}
-	mistral = model.Descriptor{Kind: "openai", Provider: "p", ID: "mistralai/Devstral-Small-2", Images: true}
+	sees    = model.Descriptor{Kind: "openai-chat", Provider: "p", ID: "m", Images: true}
+	mistral = model.Descriptor{Kind: "openai-chat", Provider: "p", ID: "mistralai/Devstral-Small-2", Images: true}
+	google  = model.Descriptor{Kind: "gemini", Provider: "gemini", ID: "g", Images: true}
 )
 
 const interrupted = "The call was interrupted before it gave a result. It is not known how far it came."
@@ -58,15 +57,24 @@ func thought(provider, text string) model.Reasoning {
 	return model.Reasoning{TextContent: llms.TextContent{Text: text}, Provider: provider, Signature: "S"}
 }
 
+func by(ref string) model.Author { return model.Author{Ref: ref} }
+
+func signed(provider, text string) model.SignedText {
+	return model.SignedText{TextContent: llms.TextContent{Text: text}, Provider: provider, Content: json.RawMessage(`{"s":1}`)}
+}
+
 func TestMessages(t *testing.T) {
 	png := llms.BinaryContent{MIMEType: "image/png", Data: make([]byte, 1500)}
 	line := "[An image was attached here (image/png, 2 KiB). This model cannot see it; say so if the answer depends on it.]"
+	label := "Images from the result of the tool \"read\":"
 	withImage := result("a", "read", "a picture")
 	withImage.Images = []llms.BinaryContent{png}
 	jpeg := []byte("\xff\xd8\xff\xe0 and more")
 	mislabelled, labelled := result("a", "read", "x"), result("a", "read", "x")
 	mislabelled.Images = []llms.BinaryContent{{MIMEType: "image/png", Data: jpeg}}
 	labelled.Images = []llms.BinaryContent{{MIMEType: "image/jpeg", Data: jpeg}}
+	labelledFirst := withImage
+	labelledFirst.Name = "_1st_"
 	extra := model.Extra{ToolCall: call("a", "ls", "{}"), Provider: "p/m", Content: json.RawMessage(`{"s":1}`)}
 	foreign := extra
 	foreign.Provider = "q/m"
@@ -129,11 +137,50 @@ func TestMessages(t *testing.T) {
 			[]llms.MessageContent{human("(The conversation goes on from an earlier answer.)"), ai("before", "and"), human("hi", "there")}},
 		{"Mistral's models speak between results and the user", mistral,
 			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(withImage), human("stop"), ai(call("b", "ls", "{}")), tool(result("b", "ls", "x")), ai("ok"), human("so")},
-			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(result("a", "read", "a picture")), ai("(I have the results of the calls.)"), human(png), human("stop"),
+			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(result("a", "read", "a picture")), ai("(I have the results of the calls.)"), human(label, png, "stop"),
 				ai(call("b", "ls", "{}")), tool(result("b", "ls", "x")), ai("ok"), human("so")}},
+		{"Google's begin with the user and alternate too, and names begin with a letter", google,
+			[]llms.MessageContent{ai("before"), human("hi"), human("there"), ai(call("a", "1st", "{}")), tool(withImage), human("so")},
+			[]llms.MessageContent{human("(The conversation goes on from an earlier answer.)"), ai("before"), human("hi", "there"),
+				ai(call("a", "_1st_", "{}")), tool(labelledFirst), human("so")}},
+		{"a chat template that alternates gets the pictures of results with what the user says", model.Descriptor{Kind: "openai-chat", Provider: "llamacpp", ID: "m", Images: true},
+			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(withImage), human("so")},
+			[]llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(result("a", "read", "a picture")), human(label, png, "so")}},
+		{"answers in a row are one", plain,
+			[]llms.MessageContent{human("hi"), ai("a"), human(" "), ai("b"), human("so")}, []llms.MessageContent{human("hi"), ai("a", "b"), human("so")}},
+		{"who wrote it is not told", plain,
+			[]llms.MessageContent{human("hi"), ai(by("q/m"), "a", by("p/m"), "b", by("q/m")), human("on"), ai(by("p/m")), human("so")},
+			[]llms.MessageContent{human("hi"), ai("a", "b"), human("on"), human("so")}},
+		{"C106 what is signed goes to its author alone", plain,
+			[]llms.MessageContent{human("hi"), ai(signed("p/m", "a"), signed("q/m", "b"), signed("q/m", " "), signed("p/m", "")), human("on"), ai(signed("q/m", "")), human("on"), ai(signed("p/m", "")), human("so")},
+			[]llms.MessageContent{human("hi"), ai(signed("p/m", "a"), "b", signed("p/m", "")), human("on"), human("on"), human("so")}},
+		{"C106 thoughts that nothing follows are dropped", plain,
+			[]llms.MessageContent{human("hi"), ai(by("p/m"), thought("p/m", "x"), "a", thought("p/m", "cut"), by("q/m"), "b"), human("so")},
+			[]llms.MessageContent{human("hi"), ai(thought("p/m", "x"), "a", "b"), human("so")}},
+		{"a model gets its own ids back, others in the alphabet", plain,
+			[]llms.MessageContent{human("hi"), ai(by("p/m"), call("functions.ls:0", "ls", "{}"), by("q/m"), call("functions.ls:1", "ls", "{}")), tool(result("functions.ls:1", "ls", "y"), result("functions.ls:0", "ls", "x"))},
+			[]llms.MessageContent{human("hi"), ai(call("functions.ls:0", "ls", "{}"), call("call_", "ls", "{}")), tool(result("functions.ls:0", "ls", "x"), result("call_", "ls", "y"))}},
+		{"nobody checks ids like the vendors", model.Descriptor{Kind: "openai-chat", Provider: "p", ID: "m", BaseURL: "https://api.openai.com/v1"},
+			[]llms.MessageContent{human("hi"), ai(by("p/m"), call("functions.ls:0", "ls", "{}"))},
+			[]llms.MessageContent{human("hi"), ai(call("call_", "ls", "{}")), tool(failed("call_", "ls", interrupted))}},
+		{"Responses takes longer ids than chats", model.Descriptor{Kind: "openai-responses", Provider: "p", ID: "m"},
+			[]llms.MessageContent{human("hi"), ai(call(strings.Repeat("x", 64), "ls", "{}"), call(strings.Repeat("x", 65), "ls", "{}"))},
+			[]llms.MessageContent{human("hi"), ai(call(strings.Repeat("x", 64), "ls", "{}"), call("call_", "ls", "{}")), tool(failed(strings.Repeat("x", 64), "ls", interrupted), failed("call_", "ls", interrupted))}},
+		{"half a character in arguments is none", plain,
+			[]llms.MessageContent{human("hi"), ai(call("a", "ls", `{"a":"\ud83d\ude00 \ud83d \\ud83d \uDE00","b":"`+"\xff"+`"}`))},
+			[]llms.MessageContent{human("hi"), ai(call("a", "ls", `{"a":"\ud83d\ude00 \ufffd \\ud83d \ufffd","b":"`+"\ufffd"+`"}`)), tool(failed("a", "ls", interrupted))}},
+		{"a model is always asked", plain, nil, []llms.MessageContent{human("(Go on.)")}},
+		{"also where the question was empty", plain,
+			[]llms.MessageContent{human("hi"), ai("ok"), human(" ")}, []llms.MessageContent{human("hi"), ai("ok"), human("(Go on.)")}},
+		{"but an answer may be sent to be gone on with", plain, []llms.MessageContent{human("hi"), ai("so")}, []llms.MessageContent{human("hi"), ai("so")}},
+		{"R-HARN-32 a picture has its name", plain,
+			[]llms.MessageContent{human(model.Picture{BinaryContent: png, Name: "a\nb.png"})},
+			[]llms.MessageContent{human(`[An image was attached here (a\nb.png, image/png, 2 KiB). This model cannot see it; say so if the answer depends on it.]`)}},
+		{"which a model that sees it is not told", sees,
+			[]llms.MessageContent{human(model.Picture{BinaryContent: png, Name: "a.png"})}, []llms.MessageContent{human(png)}},
 		{"others may speak twice", plain,
 			[]llms.MessageContent{human("hi"), human("there")}, []llms.MessageContent{human("hi"), human("there")}},
-		{"a chat template may not", model.Descriptor{Kind: "openai", Provider: "llamacpp", ID: "m"},
+		{"a chat template may not", model.Descriptor{Kind: "openai-chat", Provider: "llamacpp", ID: "m"},
 			[]llms.MessageContent{human("hi"), human("there")}, []llms.MessageContent{human("hi", "there")}},
 	}
 	for _, tt := range tests {
@@ -156,7 +203,7 @@ func TestMessages(t *testing.T) {
 // know them.
 func short(msgs []llms.MessageContent) []llms.MessageContent {
 	cut := func(s string) string {
-		for _, lead := range []string{"call_", "mcp_tool_"} {
+		for _, lead := range []string{"call_", "mcp_tool_", "_1st_"} {
 			if len(s) == len(lead)+24 || len(s) == len(lead)+8 {
 				if strings.HasPrefix(s, lead) {
 					return lead
@@ -183,29 +230,10 @@ func short(msgs []llms.MessageContent) []llms.MessageContent {
 	return out
 }
 
-func TestWithoutToolsCallsAreTold(t *testing.T) {
-	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai("I look.", call("a", "ls", `{"p":1}`)), tool(result("a", "ls", "x")), human("so")}}
-	want := []llms.MessageContent{human("hi"), ai("I look."), human("Earlier in this conversation the tool \"ls\" ran with {\"p\":1} and gave:\nx"), human("so")}
-	if diff := cmp.Diff(want, normalise.Request(req, plain, normalise.Options{}).Messages); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestImagesOfResultsThatAreToldStay(t *testing.T) { // R-HARN-32
-	png := llms.BinaryContent{MIMEType: "image/png", Data: []byte{1}}
-	shown := result("a", "read", "a picture")
-	shown.Images = []llms.BinaryContent{png}
-	req := &model.Request{Messages: []llms.MessageContent{human("hi"), ai(call("a", "read", "{}")), tool(shown), human("so")}}
-	want := []llms.MessageContent{human("hi"), human("Earlier in this conversation the tool \"read\" ran with {} and gave:\na picture"), human(png), human("so")}
-	if diff := cmp.Diff(want, normalise.Request(req, sees, normalise.Options{}).Messages); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestMistralWantsNineLetters(t *testing.T) {
 	req := modeltest.Ask("")
 	req.Messages = []llms.MessageContent{human("hi"), ai(call("call_1", "ls", "{}"), call("abcDEF123", "ls", "{}"))}
-	got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "mistral", ID: "m"}, normalise.Options{}).Messages[1].Parts
+	got := normalise.Request(req, model.Descriptor{Kind: "openai-chat", Provider: "mistral", ID: "m"}, normalise.Options{}).Messages[1].Parts
 	if a, b := got[0].(llms.ToolCall).ID, got[1].(llms.ToolCall).ID; len(a) != 9 || strings.Contains(a, "_") || b != "abcDEF123" {
 		t.Errorf("ids = %q, %q", a, b)
 	}
@@ -254,84 +282,4 @@ func TestStreamerContract(t *testing.T) {
 	modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
 		return normalise.Wrap(modeltest.NewStreamer(replies...), plain, normalise.Options{})
 	})
-}
-
-func TestGeminiSchema(t *testing.T) {
-	tests := []struct{ name, in, want string }{
-		{"C099 keywords that it does not know", `{"$schema":"x","type":"object","additionalProperties":false,"required":["n","gone"],"properties":{
-			"n":{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":10},"c":{"const":"x"},"u":{"type":["string","null"],"format":"uri"},
-			"a":{"anyOf":[{"type":"object","additionalProperties":false,"properties":{"k":{"const":"v"}}},{"type":"null"}]}}}`,
-			`{"properties":{"a":{"anyOf":[{"properties":{"k":{"enum":["v"],"type":"string"}},"type":"object"}],"nullable":true},"c":{"enum":["x"],"type":"string"},` +
-				`"n":{"maximum":9,"minimum":1,"type":"integer"},"u":{"nullable":true,"type":"string"}},"required":["n"],"type":"object"}`},
-		{"C100 references", `{"type":"object","$defs":{"I":{"type":"string","description":"d"}},"properties":{"i":{"$ref":"#/$defs/I"},"x":{"$ref":"#/$defs/no"}}}`,
-			`{"properties":{"i":{"description":"d","type":"string"},"x":{"type":"object"}},"type":"object"}`},
-		{"C100 recursion", `{"$defs":{"T":{"type":"object","properties":{"c":{"$ref":"#/$defs/T"}}}},"$ref":"#/$defs/T"}`,
-			`{"properties":{"c":{"properties":{"c":{"properties":{"c":{"type":"object"}},"type":"object"}},"type":"object"}},"type":"object"}`},
-		{"no JSON", `{`, `{"type":"object"}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			req := &model.Request{Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(tt.in)}}}
-			got := normalise.Request(req, model.Descriptor{Kind: "openai", Provider: "gemini", ID: "g"}, normalise.Options{})
-			if diff := cmp.Diff(tt.want, string(got.Tools[0].Schema)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if same := normalise.Request(req, claude, normalise.Options{}); string(same.Tools[0].Schema) != tt.in {
-				t.Errorf("schema for Anthropic = %s, want it unchanged", same.Tools[0].Schema)
-			}
-		})
-	}
-}
-
-// Any history, however broken, becomes a request that both strict servers take.
-func FuzzHistory(f *testing.F) {
-	f.Add([]byte("hacr"), []byte("aab"))
-	f.Add([]byte("rrachcrara"), []byte{0, 1, 2, 0, 0, 1})
-	f.Fuzz(func(t *testing.T, steps, ids []byte) {
-		if len(steps) > 40 {
-			return
-		}
-		msgs := random(steps, ids)
-		for _, d := range []model.Descriptor{plain, claude} {
-			s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}})
-			var c model.Streamer
-			if d.Kind == "openai" {
-				d.BaseURL = s.OpenAI()
-				c = openai.New(d, openai.Options{})
-			} else {
-				d.BaseURL = s.Anthropic()
-				c = anthropic.New(d, anthropic.Options{})
-			}
-			req := modeltest.Ask("")
-			req.Messages = append(msgs, human("go"))
-			if _, err := normalise.Wrap(c, d, normalise.Options{}).Stream(t.Context(), req, func(model.Event) error { return nil }); err != nil {
-				t.Errorf("%s: %v for %q %q", d.Kind, err, steps, ids)
-			}
-		}
-	})
-}
-
-// random makes a history: h is the user, a an answer, c a call in it, r a result.
-func random(steps, ids []byte) (msgs []llms.MessageContent) {
-	next := func() string {
-		if len(ids) == 0 {
-			return ""
-		}
-		id := ids[0]
-		ids = ids[1:]
-		return strings.Repeat(string(rune(id)), int(id)%50)
-	}
-	for _, s := range steps {
-		switch s {
-		case 'h':
-			msgs = append(msgs, human(next()))
-		case 'a':
-			msgs = append(msgs, ai(thought(next(), "x"), next()))
-		case 'c':
-			msgs = append(msgs, ai(call(next(), next(), next()), call(next(), "ls", "{}")))
-		case 'r':
-			msgs = append(msgs, tool(result(next(), "ls", next())))
-		}
-	}
-	return msgs
 }

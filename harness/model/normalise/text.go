@@ -1,11 +1,12 @@
 package normalise
 
 import (
+	"cmp"
 	_ "embed"
 	"strconv"
 	"strings"
 
-	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // The sentences that the model reads.
@@ -16,17 +17,24 @@ var (
 	emptyText string
 	//go:embed text/opening.md
 	openingText string
+	//go:embed text/on.md
+	onText string
 	//go:embed text/between.md
 	betweenText string
+	//go:embed text/images.md
+	imagesText string
 	//go:embed text/unseen.md
 	unseenText string
 	//go:embed text/unseen-file.md
 	unseenFileText string
 	//go:embed text/unseen-url.md
 	unseenURLText string
-	//go:embed text/told.md
-	toldText string
+	//go:embed text/executed.md
+	executedText string
 )
+
+// maxImage is how many characters of the name of an image are told.
+const maxImage = 200
 
 // phrase is a text with each {{name}} replaced; pairs are names and values.
 func phrase(text string, pairs ...string) string {
@@ -37,24 +45,28 @@ func phrase(text string, pairs ...string) string {
 }
 
 // unseen stands for data that the model cannot see.
-func unseen(mime string, size int) string {
+func unseen(name, mime string, size int) string {
 	text := unseenFileText
 	if strings.HasPrefix(mime, "image/") {
 		text = unseenText
 	}
-	return phrase(text, "type", mime, "size", strconv.Itoa((size+1023)/1024))
+	of := mime + ", " + strconv.Itoa((size+1023)/1024) + " KiB"
+	if name = tools.Line(name, maxImage); name != "" {
+		of = name + ", " + of
+	}
+	return phrase(text, "of", of)
 }
 
 // unseenAt stands for an image that is named by its address. An address that
 // holds the image itself is cut.
 func unseenAt(url string) string {
-	if r := []rune(url); len(r) > 200 {
-		url = string(r[:200]) + "…"
+	if r := []rune(url); len(r) > maxImage {
+		url = string(r[:maxImage]) + "…"
 	}
 	return phrase(unseenURLText, "url", url)
 }
 
-// told tells of a call and its result.
-func told(c *pending, r *model.ToolResult) string {
-	return phrase(toldText, "tool", c.name, "arguments", c.args, "result", r.Content)
+// executed tells of a call and its result (R-TASK-40).
+func executed(template, tool, summary string) string {
+	return phrase(cmp.Or(template, executedText), "tool", tool, "summary", summary)
 }
