@@ -78,12 +78,12 @@ func (k *kind) check(d model.Descriptor, o Options) string {
 	for _, s := range k.Settings {
 		names = append(names, s.Name)
 		if s.Required && o.Settings[s.Name] == "" {
-			return fmt.Sprintf("langchain/%s needs the setting %s, %s", k.Name, s.Name, s.Help)
+			return fmt.Sprintf("langchain/%s needs the option %s, %s", k.Name, s.Name, s.Help)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
 		if !slices.Contains(names, name) {
-			return fmt.Sprintf("langchain/%s has no setting %s; it has %s", k.Name, name, cmp.Or(strings.Join(names, ", "), "none"))
+			return fmt.Sprintf("langchain/%s has no option %s; it has %s", k.Name, name, cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
 	if u, err := url.Parse(k.address(d, o.Settings)); err != nil || u.Host == "" {

@@ -275,9 +275,9 @@ func TestOpenRefuses(t *testing.T) {
 		{"openai", d, kinds.Options{}, model.NotFound, `kind = "openai"`},
 		{"mistral", d, kinds.Options{}, model.Invalid, "langchain/mistral needs the API key as its key; set api_key_env or api_key_command of the provider"},
 		{"mistral", model.Descriptor{}, kinds.Options{Key: "k"}, model.Invalid, "the model has no id"},
-		{"cloudflare", d, kinds.Options{Key: "k"}, model.Invalid, "langchain/cloudflare needs the setting account, the id of the account"},
-		{"cloudflare", d, kinds.Options{Key: "k", Settings: map[string]string{"account": "a", "acount": "b"}}, model.Invalid, "langchain/cloudflare has no setting acount; it has account"},
-		{"llamafile", d, kinds.Options{Settings: map[string]string{"x": "b"}}, model.Invalid, "langchain/llamafile has no setting x; it has none"},
+		{"cloudflare", d, kinds.Options{Key: "k"}, model.Invalid, "langchain/cloudflare needs the option account, the id of the account"},
+		{"cloudflare", d, kinds.Options{Key: "k", Settings: map[string]string{"account": "a", "acount": "b"}}, model.Invalid, "langchain/cloudflare has no option acount; it has account"},
+		{"llamafile", d, kinds.Options{Settings: map[string]string{"x": "b"}}, model.Invalid, "langchain/llamafile has no option x; it has none"},
 		{"llamafile", model.Descriptor{ID: "m", BaseURL: "here"}, kinds.Options{}, model.Invalid, `base_url "here" is no address`},
 	}
 	for _, tt := range tests {
