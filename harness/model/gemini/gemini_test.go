@@ -15,10 +15,14 @@ import (
 )
 
 func TestStreamer(t *testing.T) {
-	modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
-		s := modeltest.New(t, replies...)
-		return gemini.New(model.Descriptor{Provider: "test", ID: "gemini-3.5-flash", BaseURL: s.Gemini()}, gemini.Options{Key: "AIza-123456"})
-	}, modeltest.NoCacheWrite)
+	for id, lack := range map[string][]modeltest.Lack{third: {modeltest.NoCacheWrite}, second: {modeltest.NoCacheWrite, modeltest.NoIDs}} {
+		t.Run(id, func(t *testing.T) {
+			modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
+				s := modeltest.New(t, replies...)
+				return gemini.New(model.Descriptor{Provider: "test", ID: id, BaseURL: s.Gemini()}, gemini.Options{Key: "AIza-123456"})
+			}, lack...)
+		})
+	}
 }
 
 // R-HARN-14: over 20 turns with calls every request begins with the one before.
