@@ -38,8 +38,7 @@ func build(dir string) (*built, error) {
 		{&b.bare, "bare", "cmd/lorimer/bench/bare", nil},
 	} {
 		*p.path = filepath.Join(dir, p.name)
-		args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", *p.path}, p.flags...)
-		cmd := exec.Command("go", append(args, module+p.pkg)...)
+		cmd := exec.Command("go", goBuild(*p.path, module+p.pkg, p.flags)...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		cmd.Stderr = os.Stderr
 		if err := cmd.Run(); err != nil {
@@ -47,6 +46,12 @@ func build(dir string) (*built, error) {
 		}
 	}
 	return b, nil
+}
+
+// goBuild returns the arguments that build a package as it is shipped.
+func goBuild(out, pkg string, flags []string) []string {
+	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", out}, flags...)
+	return append(args, pkg)
 }
 
 //go:embed without/store.txt

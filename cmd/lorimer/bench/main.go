@@ -28,6 +28,8 @@ var figures = []figure{
 	{"replay", "session/load of long threads, from a store that was closed", replay},
 	{"list", "session/list over 10,000 threads, page by page", list},
 	{"store", "processor time of a turn with its database, beside one with none", storeTurns},
+	{"reuse", "how much of a request the next one repeats, over turns with tools in each protocol", reuse},
+	{"providers", "size of the clients of all providers", providers},
 	{"memory", "resident memory after initialize and after one session", memory},
 }
 
