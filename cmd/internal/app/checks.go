@@ -1,14 +1,11 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +41,7 @@ func Checks(s config.Sources, environ []string) []doctor.Check {
 		doctor.Check{Name: "skills", Look: func(context.Context) []doctor.Finding { return checkSkills(c) }},
 		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
 		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
+		doctor.Check{Name: "providers", Look: func(context.Context) []doctor.Finding { return checkProviders(c) }},
 		doctor.Check{Name: "state", Look: func(context.Context) []doctor.Finding { return checkState(c) }},
 		doctor.Check{Name: "database", Look: func(ctx context.Context) []doctor.Finding { return checkDatabase(ctx, c) }},
 		doctor.Check{Name: "shell", Look: func(context.Context) []doctor.Finding { return checkShell() }},
@@ -212,52 +210,6 @@ func noted(found []doctor.Finding, lines []string) []doctor.Finding {
 		found = append(found, doctor.Finding{State: doctor.Note, Text: line})
 	}
 	return found
-}
-
-func checkModel(ctx context.Context, c *config.Config) []doctor.Finding {
-	var f finder
-	ref, from := f.choose(ctx, c)
-	choice, err := c.Choose(ref)
-	if err != nil {
-		return one(doctor.Bad, "%v", err)
-	}
-	if from == "" {
-		from = "it is configured"
-	}
-	found := one(doctor.OK, "%s, because %s", ref, from)
-	switch {
-	case choice.Offline:
-		found[0].State = doctor.Note
-		found[0].Text += "; it is no language model: set the key of a provider, or model in " + c.Paths.Config
-	case choice.Script != "":
-		if !exists(choice.Script) {
-			found = append(found, one(doctor.Bad, "the script %s is missing", choice.Script)...)
-		}
-	default:
-		if _, err := c.Key(ctx, choice.Endpoint.Name); err != nil {
-			found = append(found, one(doctor.Bad, "%v", err)...)
-		}
-		if e := choice.Endpoint; e.Local && !answers(ctx, e.BaseURL) {
-			found = append(found, one(doctor.Bad, "nothing answers at %s; start the server of %s, or choose another model", e.BaseURL, e.Title)...)
-		}
-	}
-	return found
-}
-
-// answers reports whether something listens at an address of this machine.
-func answers(ctx context.Context, address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	d := net.Dialer{Timeout: time.Second}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return false
-	}
-	conn.Close()
-	return true
 }
 
 // checkState looks whether the state directory, or the nearest one above it

@@ -430,7 +430,7 @@ kind = "langchain/bedrock"
 	}{
 		{"openai/gpt-5.2", []string{"the key; set OPENAI_API_KEY, or "}},
 		{"anthropic", []string{"the key; set ANTHROPIC_API_KEY, or ", "none.pem: no such file"}},
-		{"ibm/m", []string{"langchain/watsonx needs the setting project"}},
+		{"ibm/m", []string{"langchain/watsonx needs the option project"}},
 		{"offline", nil},
 		{"script:nowhere.jsonl", []string{"the script nowhere.jsonl is missing"}},
 		{"ollama/m", nil},

@@ -15,7 +15,7 @@ type Shown struct {
 	Default  bool // new sessions begin with it
 	Title    string
 	KindFrom string
-	Address  string // of the server, without what is secret; "" has none
+	Address  string // of the server, without what is secret
 	BaseFrom string
 	KeyFrom  string   // where its key is, never the key; "" is nowhere
 	Keyless  bool     // it can do without
@@ -51,7 +51,7 @@ func (a *App) Show(ctx context.Context, ref string, ask bool) (s Shown, failed, 
 		return s, failed, nil
 	}
 	key := "providers." + e.Name + "."
-	s.Title, s.Address, s.KeyFrom, s.Keyless = e.Title, config.HideURL(e.BaseURL), c.KeyFrom(e), e.Keyless
+	s.Title, s.Address, s.KeyFrom, s.Keyless = e.Title, config.HideURL(e.Address()), c.KeyFrom(e), e.Keyless
 	s.KindFrom, s.BaseFrom = whence(c.Origin(key+"kind")), whence(c.Origin(key+"base_url"))
 	s.Missing = a.missing(c, e, s.Known)
 	return s, failed, nil
@@ -87,12 +87,15 @@ func (a *App) askAbout(ctx context.Context, c *config.Config, choice config.Choi
 	return nil
 }
 
+// missingKey begins the line of a key that is missing.
+const missingKey = "the key; "
+
 // missing tells what keeps the model k of e from being asked, as far as it shows
 // without asking anybody and without a command that prints a key.
 func (a *App) missing(c *config.Config, e config.Endpoint, k Known) []string {
 	var lines []string
 	if c.KeyFrom(e) == "" && !e.Keyless {
-		lines = append(lines, "the key; "+c.WayToKey(e))
+		lines = append(lines, missingKey+c.WayToKey(e))
 	}
 	client, err := a.client(c, e)
 	if err != nil {

@@ -15,6 +15,13 @@ const langchain = "langchain/"
 // those.
 func (e Endpoint) Langchain() (name string, ok bool) { return strings.CutPrefix(e.Kind, langchain) }
 
+// Address returns where e is, also where a kind of langchaingo knows it by itself.
+func (e Endpoint) Address() string {
+	name, _ := e.Langchain()
+	info, _ := kinds.Lookup(name)
+	return cmp.Or(e.BaseURL, info.BaseURL)
+}
+
 // usualKeys lists the variables in which the makers of a kind of langchaingo look for
 // its key, in order.
 func usualKeys(name string) []string {

@@ -76,20 +76,20 @@ func (c *Config) Endpoints() []Endpoint {
 	for i := range all {
 		p := c.Providers[all[i].Name]
 		all[i] = all[i].with(p).linked(p, c.env)
-		all[i].CAFiles = c.certificates(p)
+		if all[i].CAFiles = c.Certificates(); p.CAFile != "" {
+			all[i].CAFiles = append(all[i].CAFiles, c.beside(p.CAFile))
+		}
 	}
 	return all
 }
 
-// certificates returns the paths of the certificates that are trusted for p.
-func (c *Config) certificates(p Provider) []string {
-	var files []string
-	for _, file := range []string{c.CAFile, p.CAFile} {
-		if file != "" {
-			files = append(files, c.beside(file))
-		}
+// Certificates returns the paths of the certificates that are trusted for every
+// provider.
+func (c *Config) Certificates() []string {
+	if c.CAFile == "" {
+		return nil
 	}
-	return slices.Compact(files)
+	return []string{c.beside(c.CAFile)}
 }
 
 // with returns e with what p says over it. A base URL on this machine makes it

@@ -148,7 +148,7 @@ func hide(how string, v any) any {
 
 // HideURL masks the password and the values of the query.
 func HideURL(text string) string {
-	if !strings.Contains(text, "://") { // as a proxy may be written
+	if text != "" && !strings.Contains(text, "://") { // as a proxy may be written
 		return strings.TrimPrefix(HideURL("http://"+text), "http://")
 	}
 	u, err := url.Parse(text)
