@@ -80,11 +80,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // An answer is a reply under construction.
 type answer struct {
+	stream.Teller
 	ref     string // of the model, for its reasoning
 	profile *Profile
-	sink    func(model.Event) error
-	told    bool  // an event has been delivered
-	own     error // of sink
 
 	last    chunk // reused from event to event
 	text    strings.Builder
@@ -99,15 +97,7 @@ type answer struct {
 }
 
 func newAnswer(ref string, p *Profile, sink func(model.Event) error) *answer {
-	return &answer{ref: ref, profile: p, sink: sink}
-}
-
-func (a *answer) tell(e model.Event) error {
-	a.told = true
-	if a.own = a.sink(e); a.own != nil {
-		return stream.Abort(a.own)
-	}
-	return nil
+	return &answer{Teller: stream.Teller{Sink: sink}, ref: ref, profile: p}
 }
 
 // chunk takes the next event of the stream.
@@ -163,12 +153,12 @@ func (a *answer) delta(d *delta) error {
 	if s := d.Content.text + d.Refusal; s != "" {
 		a.refused = a.refused || d.Refusal != ""
 		a.text.WriteString(s)
-		if err := a.tell(model.Text(s)); err != nil {
+		if err := a.Tell(model.Text(s)); err != nil {
 			return err
 		}
 	}
 	for i := range d.ToolCalls {
-		if err := a.calls.add(&d.ToolCalls[i], a.tell); err != nil {
+		if err := a.calls.add(&d.ToolCalls[i], a.Tell); err != nil {
 			return err
 		}
 	}
@@ -193,7 +183,7 @@ func (a *answer) thoughts(d *delta) error {
 		return nil
 	}
 	a.think.WriteString(s)
-	return a.tell(model.Think(s))
+	return a.Tell(model.Think(s))
 }
 
 // finish tells what is left to tell, or why a stream that came to its end is no
@@ -204,11 +194,7 @@ func (a *answer) finish(p *stream.Post) error {
 		return &model.Error{Kind: model.Overloaded, Provider: p.Provider, Code: a.stop,
 			Message: "the provider broke the answer off"}
 	}
-	return a.calls.close(func(e model.Event) error {
-		a.told = true
-		a.own = a.sink(e)
-		return a.own
-	})
+	return stream.Own(a.calls.close(a.Tell))
 }
 
 // reply is the answer so far; only a whole one has calls.

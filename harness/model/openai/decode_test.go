@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -13,20 +11,14 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/openai"
 )
 
-// canned answers every request with the same stream.
-type canned string
-
-func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
-}
-
 // client returns a client whose server sends the chunks and then [DONE].
 func client(d model.Descriptor, chunks ...string) *openai.Client {
-	return openai.New(d, openai.Options{Client: &http.Client{Transport: canned(stream(chunks...) + "data: [DONE]\n\n")}})
+	return openai.New(d, openai.Options{Client: streamtest.Client(stream(chunks...) + "data: [DONE]\n\n")})
 }
 
 func stream(chunks ...string) string {
@@ -263,7 +255,7 @@ func TestEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: &http.Client{Transport: canned(tt.stream)}})
+			c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: streamtest.Client(tt.stream)})
 			_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 			e, _ := errors.AsType[*model.Error](err)
 			switch {
@@ -328,6 +320,7 @@ func TestWhereUsageStands(t *testing.T) {
 		"in a chunk of its own":       {chunk(`"stop"`, `}]}`), `{"choices":[],"usage":` + u + `}`},
 		"in the choice":               {chunk(`"stop"`, `,"usage":`+u+`}]}`)},
 		"in every chunk, growing":     {chunk("null", `}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`), chunk(`"stop"`, `}],"usage":`+u+`}`)},
+		"before the end, then zeros":  {chunk("null", `}],"usage":`+u+`}`), chunk(`"stop"`, `}],"usage":{"prompt_tokens":0,"completion_tokens":0}}`)},
 		"before the end, then a null": {chunk("null", `}],"usage":`+u+`}`), chunk(`"stop"`, `}],"usage":null}`)},
 	} {
 		_, reply, err := modeltest.Collect(t.Context(), client(model.Descriptor{ID: "m"}, chunks...), modeltest.Ask("go"))
@@ -407,7 +400,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(stream(calls(`{"id":"a","function":{"arguments":"{"}}`, `{"index":1,"function":{"name":"x"}}`), "[DONE]"))
 	f.Add(stream(delta(`{"content":[{"text":"a"}],"reasoning_details":[{"type":1,"text":2},null]}`), `{"error":"x"}`))
 	f.Fuzz(func(t *testing.T, s string) {
-		c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: &http.Client{Transport: canned(s)}})
+		c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: streamtest.Client(s)})
 		events, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 		if err != nil {
 			if _, ok := errors.AsType[*model.Error](err); !ok {
@@ -426,24 +419,6 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
-
-// Packets answer every request with a stream that arrives n bytes at a time.
-type packets struct {
-	stream string
-	n      int
-}
-
-func (p packets) RoundTrip(*http.Request) (*http.Response, error) {
-	body := io.NopCloser(&trickle{strings.NewReader(p.stream), max(p.n, 1)})
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, nil
-}
-
-type trickle struct {
-	r io.Reader
-	n int
-}
-
-func (t *trickle) Read(b []byte) (int, error) { return t.r.Read(b[:min(len(b), t.n)]) }
 
 // deltas are chunks that bring s in pieces of n characters, each in the shape of
 // form, where it stands for %s.
@@ -475,7 +450,7 @@ func FuzzCuts(f *testing.F) {
 				chunks = append(chunks, deltas(t, `{"tool_calls":[{"index":`+index+`,"function":{"arguments":%s}}]}`, args, piece)...)
 			}
 			s := stream(append(chunks, finish("tool_calls"), "[DONE]")...)
-			c := openai.New(model.Descriptor{Provider: "deepseek", ID: "m"}, openai.Options{Client: &http.Client{Transport: packets{s, packet}}})
+			c := openai.New(model.Descriptor{Provider: "deepseek", ID: "m"}, openai.Options{Client: streamtest.Packets(s, packet)})
 			_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 			if err != nil {
 				t.Fatal(err)
@@ -492,7 +467,7 @@ func BenchmarkChunk(b *testing.B) {
 	const n = 1000
 	s := strings.Repeat(stream(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"gpt-x","system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}],"usage":null}`), n) +
 		stream(finish("stop"), "[DONE]")
-	c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: &http.Client{Transport: canned(s)}})
+	c := openai.New(model.Descriptor{ID: "m"}, openai.Options{Client: streamtest.Client(s)})
 	req := modeltest.Ask("go")
 	b.ReportAllocs()
 	for b.Loop() {

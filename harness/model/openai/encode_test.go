@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/normalise"
 	"github.com/lorimer-dev/lorimer/harness/model/openai"
@@ -192,13 +192,14 @@ func TestHistory(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.provider, func(t *testing.T) {
-			var got string
-			c := openai.New(model.Descriptor{Provider: tt.provider, ID: "m"}, openai.Options{Client: &http.Client{Transport: keeper{&got}}})
+			s := &streamtest.Server{Answers: []streamtest.Answer{{Body: stream(finish("stop"))}}}
+			c := openai.New(model.Descriptor{Provider: tt.provider, ID: "m"}, openai.Options{Client: s.Client()})
 			req := modeltest.Ask("")
 			req.Messages = history(tt.provider + "/m")
 			if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
 				t.Fatal(err)
 			}
+			got := s.Bodies[0]
 			for _, s := range tt.want {
 				if !strings.Contains(got, s) {
 					t.Errorf("%s is missing in %s", s, got)
@@ -216,27 +217,16 @@ func TestHistory(t *testing.T) {
 func TestBreakpoint(t *testing.T) {
 	const mark = `{"role":"developer","content":[{"type":"text","text":"You are under test.","prompt_cache_breakpoint":{"mode":"explicit"}}]}`
 	for id, want := range map[string]bool{"gpt-5.5": false, "gpt-5.6-sol": true, "gpt-6-astra": true, "gpt-4.1": false} {
-		var got string
-		c := openai.New(model.Descriptor{Provider: "openai", ID: id}, openai.Options{Client: &http.Client{Transport: keeper{&got}}})
+		s := &streamtest.Server{Answers: []streamtest.Answer{{Body: stream(finish("stop"))}}}
+		c := openai.New(model.Descriptor{Provider: "openai", ID: id}, openai.Options{Client: s.Client()})
 		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
 			t.Fatal(err)
 		}
+		got := s.Bodies[0]
 		if strings.Contains(got, mark) != want || strings.Contains(got, "breakpoint") != want {
 			t.Errorf("%s is asked with %s, want a breakpoint: %v", id, got, want)
 		}
 	}
-}
-
-// A keeper keeps the body of a request and answers in short.
-type keeper struct{ body *string }
-
-func (k keeper) RoundTrip(r *http.Request) (*http.Response, error) {
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	*k.body = string(b)
-	return canned(stream(finish("stop"), "[DONE]")).RoundTrip(r)
 }
 
 func TestAddress(t *testing.T) {

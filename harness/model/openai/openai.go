@@ -70,10 +70,7 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 		err = a.finish(&p)
 	}
 	reply := a.reply(h.Get("X-Request-Id"), err == nil)
-	if e, ok := err.(*model.Error); ok && err != a.own {
-		e.Partial = a.told
-		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
-	}
+	a.Complete(err, reply.RequestID)
 	return reply, err
 }
 

@@ -21,10 +21,8 @@ const (
 
 // An answer is a reply under construction.
 type answer struct {
-	ref  string // of the model, for what goes back to it
-	sink func(model.Event) error
-	told bool  // an event has been delivered
-	own  error // of sink
+	stream.Teller
+	ref string // of the model, for what goes back to it
 
 	last  event // reused from event to event
 	items []*item
@@ -35,14 +33,6 @@ type answer struct {
 	stop      string
 	short     bool // the answer is incomplete
 	usage     model.Usage
-}
-
-func (a *answer) tell(e model.Event) error {
-	a.told = true
-	if a.own = a.sink(e); a.own != nil {
-		return stream.Abort(a.own)
-	}
-	return nil
 }
 
 // event takes the next event of the stream. Types that it does not know are a
@@ -169,7 +159,7 @@ func (a *answer) add(it *item, p *piece, s string) error {
 		if it.ordinal < 0 { // told with its name
 			return nil
 		}
-		return a.tell(model.ToolArgs{Index: it.ordinal, Fragment: s})
+		return a.Tell(model.ToolArgs{Index: it.ordinal, Fragment: s})
 	}
 	first := p.text.Len() == 0
 	p.text.WriteString(s)
@@ -179,9 +169,9 @@ func (a *answer) add(it *item, p *piece, s string) error {
 	}
 	a.spoke = it
 	if it.Type == "reasoning" {
-		return a.tell(model.Think(s))
+		return a.Tell(model.Think(s))
 	}
-	return a.tell(model.Text(s))
+	return a.Tell(model.Text(s))
 }
 
 // gap is what sets a new piece of it apart from what was told before, where that
@@ -274,11 +264,11 @@ func (a *answer) start(it *item) error {
 	it.ordinal = a.calls
 	a.calls++
 	a.spoke = nil
-	if err := a.tell(model.ToolStart{Index: it.ordinal, ID: it.id, Name: it.Name}); err != nil {
+	if err := a.Tell(model.ToolStart{Index: it.ordinal, ID: it.id, Name: it.Name}); err != nil {
 		return err
 	}
 	if so := it.piece(args, 0).text.String(); so != "" {
-		return a.tell(model.ToolArgs{Index: it.ordinal, Fragment: so})
+		return a.Tell(model.ToolArgs{Index: it.ordinal, Fragment: so})
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package responses_test
 
 import (
 	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -11,22 +9,16 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/responses"
 )
-
-// canned answers every request with the same stream.
-type canned string
-
-func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
-}
 
 const ref = "openai/gpt-5.6"
 
 // client returns a client whose server sends s.
 func client(s string) *responses.Client {
-	return responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: &http.Client{Transport: canned(s)}})
+	return responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: streamtest.Client(s)})
 }
 
 // stream is events on the wire. Each is the type, after "response.", a space and
@@ -271,6 +263,15 @@ func TestAnswer(t *testing.T) {
 		{"deltas before their item", []string{
 			`function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":1}"`, done("0", fn("f1", "a", `{\"p\":1}`)), completed,
 		}, []llms.ContentPart{a}},
+		{"deltas of another item under the index of one that is whole", []string{
+			done("0", fn("f1", "a", `{\"p\":1}`)), `function_call_arguments.delta "item_id":"f2","output_index":0,"delta":"{\"p\":"`, done("0", fn("f2", "b", `{\"p\":2}`)), completed,
+		}, []llms.ContentPart{a, b}},
+		{"a refusal after a thought has no id", []string{
+			done("0", rs), done("1", `{"type":"message","id":"m1","status":"completed","content":[{"type":"refusal","refusal":"I can't."}]}`), completed,
+		}, []llms.ContentPart{thought, text("I can't.")}},
+		{"a thought that is not whole does not go back", []string{
+			added("0", rs), added("1", `{"type":"message","id":"m1"}`), `output_text.delta "item_id":"m1","output_index":1,"content_index":0,"delta":"x"`, completed,
+		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref}, text("x")}},
 		{"arguments in done alone", []string{
 			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read","arguments":""}`),
 			`function_call_arguments.done "item_id":"f1","output_index":0,"arguments":"{\"p\":1}"`, completed,
@@ -319,6 +320,18 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("parts (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestArgumentsThatEndOtherwise(t *testing.T) {
+	s := stream(added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read"}`), `function_call_arguments.delta "item_id":"f1","delta":"{\"p\""`,
+		`function_call_arguments.delta "item_id":"f1","delta":"1}"`, `function_call_arguments.done "item_id":"f1","arguments":"{\"p\":1}"`, completed)
+	_, reply, err := modeltest.Collect(t.Context(), client(s), modeltest.Ask("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]llms.ContentPart{call("a", "read", `{"p":1}`)}, reply.Parts); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }
 

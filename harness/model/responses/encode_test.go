@@ -3,8 +3,6 @@ package responses_test
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -12,47 +10,37 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/normalise"
 	"github.com/lorimer-dev/lorimer/harness/model/responses"
 )
 
-// A server answers requests in order, the last answer again and again, and keeps
-// their bodies. An answer that begins with "{" has the status 400, a page 404.
-type server struct {
-	answers []string
-	bodies  []string
-	last    *http.Request
-}
-
-func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+// answers is a server that gives answers in order. One that begins with "{" has the
+// status 400, a page 404.
+func answers(bodies ...string) *streamtest.Server {
+	s := &streamtest.Server{}
+	for _, b := range bodies {
+		a := streamtest.Answer{Body: b}
+		switch b[0] {
+		case '{':
+			a.Status = 400
+		case '<':
+			a.Status = 404
+		}
+		s.Answers = append(s.Answers, a)
 	}
-	s.bodies, s.last = append(s.bodies, string(b)), r
-	answer := stream(completed)
-	if n := len(s.answers); n > 0 {
-		answer = s.answers[min(len(s.bodies), n)-1]
-	}
-	res := &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}
-	switch answer[0] {
-	case '{':
-		res.StatusCode = 400
-	case '<':
-		res.StatusCode = 404
-	}
-	return res, nil
+	return s
 }
 
 // sent returns the body that d is asked with.
 func sent(t *testing.T, d model.Descriptor, req *model.Request) string {
 	t.Helper()
-	var s server
-	if _, _, err := modeltest.Collect(t.Context(), responses.New(d, responses.Options{Client: &http.Client{Transport: &s}}), req); err != nil {
+	s := answers(stream(completed))
+	if _, _, err := modeltest.Collect(t.Context(), responses.New(d, responses.Options{Client: s.Client()}), req); err != nil {
 		t.Fatal(err)
 	}
-	return s.bodies[0]
+	return s.Bodies[0]
 }
 
 func image(name string) llms.BinaryContent {
@@ -81,10 +69,11 @@ func history() []llms.MessageContent {
 		llms.TextParts(llms.ChatMessageTypeHuman, "look <here>"),
 		answer(model.Reasoning{TextContent: text("hm"), Provider: ref, Signature: encrypted},
 			message("\n\nI look.", `{"type":"message","id":"m1","phase":"commentary"}`),
-			item("f1", call("a", "read", `{"z":1, "a":12345678901234567890}`)), call("b", "read", "{}")),
+			item("f1", call("a", "read", `{"z":1, "a":12345678901234567890}`)),
+			model.Extra{ToolCall: call("b", "read", "{}"), Provider: "x/y", Content: []byte(`{"type":"function_call","id":"f9"}`)}),
 		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{seen, bare}},
 		answer(model.Reasoning{TextContent: text("secret"), Provider: "x/y", Signature: encrypted},
-			model.Reasoning{TextContent: text("secret"), Provider: ref, Field: "reasoning_content"},
+			model.Reasoning{TextContent: text("secret"), Provider: ref, Field: "reasoning_details", Signature: `[{"type":"reasoning.text"}]`},
 			model.SignedText{TextContent: text("Theirs."), Provider: "x/y", Content: []byte(`{"type":"message","id":"m9","phase":"commentary"}`)},
 			model.Extra{ToolCall: call("c", "grep", "{}"), Provider: "x/y", Content: []byte(`{"google":{"thought_signature":"s"}}`)}),
 		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{failed}},
@@ -182,15 +171,15 @@ func TestAddressAndHeaders(t *testing.T) {
 		"http://h/v1/":         "http://h/v1/responses",
 		"http://h/v1?version=": "http://h/v1/responses?version=",
 	} {
-		var s server
-		c := responses.New(model.Descriptor{ID: "m", BaseURL: base}, responses.Options{Key: "sk-1", Headers: map[string]string{"X-Team": "t"}, Client: &http.Client{Transport: &s}})
+		s := answers(stream(completed))
+		c := responses.New(model.Descriptor{ID: "m", BaseURL: base}, responses.Options{Key: "sk-1", Headers: map[string]string{"X-Team": "t"}, Client: s.Client()})
 		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.last.URL.String(); got != want {
+		if got := s.Asked[0].URL.String(); got != want {
 			t.Errorf("%q: address = %q, want %q", base, got, want)
 		}
-		if got := s.last.Header.Get("Authorization") + " " + s.last.Header.Get("X-Team"); got != "Bearer sk-1 t" {
+		if got := s.Asked[0].Header.Get("Authorization") + " " + s.Asked[0].Header.Get("X-Team"); got != "Bearer sk-1 t" {
 			t.Errorf("headers = %q", got)
 		}
 	}
@@ -217,8 +206,8 @@ func TestSpared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &server{answers: tt.answers}
-			c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: &http.Client{Transport: s}})
+			s := answers(tt.answers...)
+			c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
 			req := modeltest.Ask("go")
 			req.Messages = history()
 			for range 2 {
@@ -226,10 +215,10 @@ func TestSpared(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if len(s.bodies) != 3 {
-				t.Fatalf("%d requests, want 3", len(s.bodies))
+			if len(s.Bodies) != 3 {
+				t.Fatalf("%d requests, want 3", len(s.Bodies))
 			}
-			for i, b := range s.bodies {
+			for i, b := range s.Bodies {
 				if strings.Contains(b, tt.gone) != (i == 0) || !strings.Contains(b, tt.kept) {
 					t.Errorf("request %d: %s", i, b)
 				}
@@ -237,25 +226,25 @@ func TestSpared(t *testing.T) {
 		})
 	}
 	t.Run("but once", func(t *testing.T) {
-		s := &server{answers: []string{refuse("input", `"invalid_encrypted_content"`, "no")}}
-		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: &http.Client{Transport: s}})
+		s := answers(refuse("input", `"invalid_encrypted_content"`, "no"))
+		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
 		_, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
-		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Invalid || len(s.bodies) != 2 {
-			t.Errorf("error = %v after %d requests, want the refusal after 2", err, len(s.bodies))
+		if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.Invalid || len(s.Bodies) != 2 {
+			t.Errorf("error = %v after %d requests, want the refusal after 2", err, len(s.Bodies))
 		}
 	})
 	t.Run("and nothing else", func(t *testing.T) {
-		s := &server{answers: []string{refuse("tools", "null", "Invalid schema for function 'read'.")}}
-		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: &http.Client{Transport: s}})
-		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err == nil || len(s.bodies) != 1 {
-			t.Errorf("error = %v after %d requests, want one after 1", err, len(s.bodies))
+		s := answers(refuse("tools", "null", "Invalid schema for function 'read'."))
+		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
+		if _, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go")); err == nil || len(s.Bodies) != 1 {
+			t.Errorf("error = %v after %d requests, want one after 1", err, len(s.Bodies))
 		}
 	})
 }
 
 func TestAServerWithoutTheProtocol(t *testing.T) {
-	s := &server{answers: []string{"<html>"}}
-	c := responses.New(model.Descriptor{Provider: "p", ID: "m", BaseURL: "http://127.0.0.1:9/v1"}, responses.Options{Client: &http.Client{Transport: s}})
+	s := answers("<html>")
+	c := responses.New(model.Descriptor{Provider: "p", ID: "m", BaseURL: "http://127.0.0.1:9/v1"}, responses.Options{Client: s.Client()})
 	_, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 	if want := `HTTP 404 Not Found; a server without the Responses protocol wants kind = "openai-chat"`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error = %v, want %s", err, want)
@@ -264,10 +253,10 @@ func TestAServerWithoutTheProtocol(t *testing.T) {
 
 // C106: a thought goes back to the model that had it, and to no other.
 func TestThoughtsAfterAChangeOfModel(t *testing.T) {
-	s := &server{answers: []string{stream(done("0", encrypted), done("1", `{"type":"message","id":"m1","status":"completed","content":[{"type":"output_text","text":"x"}]}`), completed)}}
+	s := answers(stream(done("0", encrypted), done("1", `{"type":"message","id":"m1","status":"completed","content":[{"type":"output_text","text":"x"}]}`), completed))
 	req := modeltest.Ask("go")
 	ask := func(id string) {
-		c := responses.New(model.Descriptor{Provider: "openai", ID: id}, responses.Options{Client: &http.Client{Transport: s}})
+		c := responses.New(model.Descriptor{Provider: "openai", ID: id}, responses.Options{Client: s.Client()})
 		_, reply, err := modeltest.Collect(t.Context(), c, req)
 		if err != nil {
 			t.Fatal(err)
@@ -278,8 +267,8 @@ func TestThoughtsAfterAChangeOfModel(t *testing.T) {
 		ask(id)
 	}
 	for i, want := range []int{0, 0, 1, 1} {
-		if got := strings.Count(s.bodies[i], "gAAA"); got != want {
-			t.Errorf("request %d has %d thoughts, want %d: %s", i, got, want, s.bodies[i])
+		if got := strings.Count(s.Bodies[i], "gAAA"); got != want {
+			t.Errorf("request %d has %d thoughts, want %d: %s", i, got, want, s.Bodies[i])
 		}
 	}
 }

@@ -3,35 +3,16 @@ package responses_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/responses"
 )
-
-// Packets answer every request with a stream that arrives n bytes at a time.
-type packets struct {
-	stream string
-	n      int
-}
-
-func (p packets) RoundTrip(*http.Request) (*http.Response, error) {
-	body := io.NopCloser(&trickle{strings.NewReader(p.stream), max(p.n, 1)})
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, nil
-}
-
-type trickle struct {
-	r io.Reader
-	n int
-}
-
-func (t *trickle) Read(b []byte) (int, error) { return t.r.Read(b[:min(len(b), t.n)]) }
 
 func quoted(t *testing.T, s string) string {
 	b, err := json.Marshal(s)
@@ -69,7 +50,7 @@ func FuzzCuts(f *testing.F) {
 			events = append(events, deltas(t, "function_call_arguments.delta", `"item_id":"f","output_index":2`, args, piece)...)
 			events = append(events, done("2", `{"type":"function_call","id":"f","call_id":"c","name":"read","status":"completed","arguments":`+quoted(t, args)+`}`), completed)
 			return collect(t, responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"},
-				responses.Options{Client: &http.Client{Transport: packets{stream(events...), packet}}}))
+				responses.Options{Client: streamtest.Packets(stream(events...), packet)}))
 		}
 		if diff := cmp.Diff(answer(1<<20, 1<<20), answer(piece, packet)); diff != "" {
 			t.Errorf("whole and in pieces of %d, packets of %d (-whole +pieces):\n%s", piece, packet, diff)

@@ -76,15 +76,12 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 func (c *Client) ask(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	p := c.post
 	p.Body = c.body(req)
-	a := &answer{ref: c.model.Ref(), sink: sink}
+	a := &answer{Teller: stream.Teller{Sink: sink}, ref: c.model.Ref()}
 	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
 	reply := a.reply(h.Get("X-Request-Id"), err == nil)
-	if e, ok := err.(*model.Error); ok && err != a.own {
-		e.Partial = a.told
-		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
-		if e.Status == http.StatusNotFound && e.Code == "" {
-			e.Message += `; a server without the Responses protocol wants kind = "openai-chat"`
-		}
+	a.Complete(err, reply.RequestID)
+	if e, ok := err.(*model.Error); ok && e.Status == http.StatusNotFound && e.Code == "" {
+		e.Message += `; a server without the Responses protocol wants kind = "openai-chat"`
 	}
 	return reply, err
 }

@@ -15,9 +15,10 @@ type Model struct {
 	codex        bool // codex-mini; those of a gpt count as gpt
 }
 
-// Of returns the model that id names; a maker before a slash does not count.
+// Of returns the model that id names; a maker before a slash does not count, nor
+// that it was tuned.
 func Of(id string) Model {
-	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	id = strings.TrimPrefix(strings.ToLower(id[strings.LastIndexByte(id, '/')+1:]), "ft:")
 	m := Model{name: id, codex: strings.HasPrefix(id, "codex-")}
 	m.o = len(id) > 1 && id[0] == 'o' && id[1] >= '1' && id[1] <= '9' && (len(id) == 2 || id[2] == '-')
 	if rest, ok := strings.CutPrefix(id, "gpt-"); ok {

@@ -26,6 +26,7 @@ func TestOf(t *testing.T) {
 		{"gpt-5-chat-latest", facts{Strict: true, Off: "minimal"}},
 		{"gpt-5-codex", facts{Strict: true, Thinks: true, Off: "low"}},
 		{"gpt-5-pro", facts{Strict: true, Thinks: true}},
+		{"ft:gpt-5.1:org::1", facts{Strict: true, Thinks: true, Off: "none"}},
 		{"gpt-5.1", facts{Strict: true, Thinks: true, Off: "none"}},
 		{"openai/GPT-5.5-2026-04-23", facts{Strict: true, Thinks: true, Off: "none"}},
 		{"gpt-5.6-sol", facts{Strict: true, Thinks: true, Marks: true, Off: "none"}},
