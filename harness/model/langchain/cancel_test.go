@@ -87,6 +87,29 @@ func TestLeftBehind(t *testing.T) {
 	})
 }
 
+// Requests that never seem to end do not pile up.
+func TestLeftBehindAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a := langchain.Wrap(foreign(deaf), langchain.Options{Deaf: true})
+		for i := range 20 {
+			_, _, err := modeltest.Collect(ctx, a, modeltest.Ask("go"))
+			want := model.Canceled
+			if i >= 16 {
+				want = model.Unavailable
+			}
+			if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != want {
+				t.Errorf("request %d: %v, want %s", i, err, want)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		if _, _, err := modeltest.Collect(t.Context(), a, modeltest.Ask("go")); err != nil {
+			t.Errorf("after their end: %v", err)
+		}
+	})
+}
+
 // What nobody waits for any more is no news to anybody.
 func TestCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,9 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
+
+// maxLeft is how many requests may go on that nobody waits for.
+const maxLeft = 16
 
 // An Adapter is a model of langchaingo as a streamer.
 type Adapter struct {
@@ -88,24 +92,31 @@ func running(left []chan struct{}) (n int) {
 	return n
 }
 
-// leave notes a request that goes on behind our back, and forgets those that have
-// ended.
+// leave notes a request that goes on behind our back.
 func (a *Adapter) leave(ended chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	kept := []chan struct{}{ended}
-	for _, c := range a.left {
-		if running([]chan struct{}{c}) > 0 {
-			kept = append(kept, c)
-		}
-	}
-	a.left = kept
+	a.left = append(a.left, ended)
+}
+
+// crowded reports whether too many requests were left behind to begin another. It
+// forgets those that have ended.
+func (a *Adapter) crowded() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = slices.DeleteFunc(a.left, func(ended chan struct{}) bool { return running([]chan struct{}{ended}) == 0 })
+	return len(a.left) >= maxLeft
 }
 
 // Stream answers as [model.Streamer] says. A model that does not end when its
 // context does is left behind after [Options.Grace]: what it still says is dropped,
-// and its goroutine ends when its library returns.
+// and its goroutine ends when its library returns. While there are sixteen of those
+// no request begins.
 func (a *Adapter) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	if a.crowded() {
+		return nil, &model.Error{Kind: model.Unavailable, Provider: a.o.Provider, Final: true,
+			Message: "too many cancelled requests have not ended; wait a few minutes or start the program anew"}
+	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run{a: a, req: req, sink: sink, pieces: make(chan piece), over: inner.Done(), whole: a.whole(req)}

@@ -30,8 +30,12 @@ func main() {
 		}
 		all = append(all, m)
 	}
+	req := &model.Request{System: fmt.Sprint(os.Args)}
 	for _, m := range all {
-		text, err := m.Call(context.Background(), fmt.Sprint(os.Args))
-		fmt.Println(text, err)
+		reply, err := m.Stream(context.Background(), req, func(e model.Event) error {
+			_, err := fmt.Println(e)
+			return err
+		})
+		fmt.Println(reply, err)
 	}
 }
