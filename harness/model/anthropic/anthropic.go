@@ -78,16 +78,13 @@ func endpoint(base string) string {
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	p := c.post
 	p.Body = c.body(req)
-	a := &answer{ref: c.model.Ref(), sink: sink}
+	a := &answer{Teller: stream.Teller{Sink: sink}, ref: c.model.Ref()}
 	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
 	if err == nil {
 		err = a.finish()
 	}
 	reply := a.reply(cmp.Or(h.Get("Request-Id"), h.Get("X-Request-Id")), err == nil)
-	if e, ok := err.(*model.Error); ok && err != a.own {
-		e.Partial = a.told
-		e.RequestID = cmp.Or(e.RequestID, reply.RequestID)
-	}
+	a.Complete(err, reply.RequestID)
 	return reply, err
 }
 

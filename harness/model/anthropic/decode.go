@@ -69,10 +69,8 @@ type piece struct {
 
 // An answer is a reply under construction.
 type answer struct {
-	ref    string // of the model, for its thoughts
-	sink   func(model.Event) error
-	told   bool           // an event has been delivered
-	own    error          // of sink
+	stream.Teller
+	ref    string         // of the model, for its thoughts
 	last   event          // reused
 	pieces []*piece       // in the order in which they began
 	at     map[int]*piece // by the index of the block, which some servers use again
@@ -83,14 +81,6 @@ type answer struct {
 		known                                bool
 		input, output, read, write, thinking int
 	}
-}
-
-func (a *answer) tell(e model.Event) error {
-	a.told = true
-	if a.own = a.sink(e); a.own != nil {
-		return stream.Abort(a.own)
-	}
-	return nil
 }
 
 // event takes the next event of the stream.
@@ -152,7 +142,7 @@ func (a *answer) open(e *event) error {
 		}
 		b.ordinal = a.calls
 		a.calls++
-		return a.tell(model.ToolStart{Index: b.ordinal, ID: b.id, Name: b.name})
+		return a.Tell(model.ToolStart{Index: b.ordinal, ID: b.id, Name: b.name})
 	}
 	return nil
 }
@@ -193,7 +183,7 @@ func (a *answer) grow(e *event) error {
 		b.signature.WriteString(d.Signature)
 	case d.Type == "input_json_delta" && b.kind == "tool_use" && d.PartialJSON != "":
 		b.text.WriteString(d.PartialJSON)
-		return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: d.PartialJSON})
+		return a.Tell(model.ToolArgs{Index: b.ordinal, Fragment: d.PartialJSON})
 	}
 	return nil
 }
@@ -203,7 +193,7 @@ func (a *answer) say(b *piece, s string) error {
 		return nil
 	}
 	b.text.WriteString(s)
-	return a.tell(model.Text(s))
+	return a.Tell(model.Text(s))
 }
 
 func (a *answer) think(b *piece, s string) error {
@@ -211,7 +201,7 @@ func (a *answer) think(b *piece, s string) error {
 		return nil
 	}
 	b.text.WriteString(s)
-	return a.tell(model.Think(s))
+	return a.Tell(model.Think(s))
 }
 
 // complete gives a call whose arguments came with its start, as some servers
@@ -225,14 +215,14 @@ func (a *answer) complete(b *piece) error {
 		return nil
 	}
 	b.text.Write(b.input)
-	return a.tell(model.ToolArgs{Index: b.ordinal, Fragment: string(b.input)})
+	return a.Tell(model.ToolArgs{Index: b.ordinal, Fragment: string(b.input)})
 }
 
 // finish completes the calls of which nobody said that they ended.
 func (a *answer) finish() error {
 	for _, b := range a.pieces {
-		if a.complete(b) != nil {
-			return a.own
+		if err := a.complete(b); err != nil {
+			return stream.Own(err)
 		}
 	}
 	return nil

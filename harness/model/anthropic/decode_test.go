@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -17,15 +16,9 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/anthropic"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
-
-// canned answers every request with the same stream.
-type canned string
-
-func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
-}
 
 // roundTrip is a server that is a function.
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -33,11 +26,19 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func client(events ...string) *anthropic.Client {
+	return answered(streamtest.Client(stream(events...)))
+}
+
+func answered(c *http.Client) *anthropic.Client {
+	return anthropic.New(model.Descriptor{Provider: "anthropic", ID: "claude-opus-4-7"}, anthropic.Options{Client: c})
+}
+
+func stream(events ...string) string {
 	var b strings.Builder
 	for _, e := range events {
 		b.WriteString("data: " + e + "\n\n")
 	}
-	return anthropic.New(model.Descriptor{Provider: "anthropic", ID: "claude-opus-4-7"}, anthropic.Options{Client: &http.Client{Transport: canned(b.String())}})
+	return b.String()
 }
 
 const (
@@ -253,7 +254,7 @@ func TestSilence(t *testing.T) { // C031, C110
 			stalled := roundTrip(func(req *http.Request) (*http.Response, error) {
 				ctx := req.Context()
 				go func() {
-					io.WriteString(w, "data: "+start+"\n\ndata: "+text[0]+"\n\ndata: "+text[1]+"\n\n")
+					io.WriteString(w, stream(with(start, text[:2])...))
 					for ctx.Err() == nil {
 						select {
 						case <-ctx.Done():
@@ -266,8 +267,7 @@ func TestSilence(t *testing.T) { // C031, C110
 				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r}, nil
 			})
 			began := time.Now()
-			c := anthropic.New(model.Descriptor{Provider: "anthropic", ID: "claude-opus-4-7"}, anthropic.Options{Client: &http.Client{Transport: stalled}})
-			_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
+			_, reply, err := modeltest.Collect(t.Context(), answered(&http.Client{Transport: stalled}), modeltest.Ask("go"))
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok || e.Kind != model.Idle || !e.Partial || time.Since(began) != tt.want || len(reply.Parts) != 1 {
 				t.Errorf("%s: error = %v after %v, want a partial one of kind %q after %v", name, err, time.Since(began), model.Idle, tt.want)
@@ -363,17 +363,11 @@ func outcome(t *testing.T, c *anthropic.Client) string {
 // Whatever a server sends, an answer is a typed error, or its events say what it
 // says; how the stream is cut into packets does not change it.
 func FuzzStream(f *testing.F) {
-	lines := func(events ...string) string { return "data: " + strings.Join(events, "\n\ndata: ") + "\n\n" }
-	f.Add(lines(with(start, text, end("end_turn"), stop)...))
-	f.Add(lines(open(`{"type":"tool_use","id":"t","name":"n","input":[1]}`), closed, closed, stop))
-	f.Add(lines(start, grow(`{"type":"thinking_delta","thinking":"hm"}`), at(-1, text[1])) + `{"error":{"message":"x"}}`)
+	f.Add(stream(with(start, text, end("end_turn"), stop)...))
+	f.Add(stream(open(`{"type":"tool_use","id":"t","name":"n","input":[1]}`), closed, closed, stop))
+	f.Add(stream(start, grow(`{"type":"thinking_delta","thinking":"hm"}`), at(-1, text[1])) + `{"error":{"message":"x"}}`)
 	f.Fuzz(func(t *testing.T, s string) {
-		from := func(body io.Reader) *anthropic.Client {
-			return anthropic.New(model.Descriptor{Provider: "anthropic", ID: "claude-opus-4-7"}, anthropic.Options{Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body)}, nil
-			})}})
-		}
-		whole, bytewise := outcome(t, from(strings.NewReader(s))), outcome(t, from(iotest.OneByteReader(strings.NewReader(s))))
+		whole, bytewise := outcome(t, answered(streamtest.Client(s))), outcome(t, answered(streamtest.Packets(s, 1)))
 		if whole != bytewise {
 			t.Errorf("%q: whole %s, byte by byte %s", s, whole, bytewise)
 		}

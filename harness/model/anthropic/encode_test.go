@@ -3,7 +3,6 @@ package anthropic_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/anthropic"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/normalise"
 )
@@ -267,19 +267,11 @@ func TestLimitOfTheAnswer(t *testing.T) {
 // recorded returns the body that the model d is asked with.
 func recorded(t *testing.T, d model.Descriptor, req *model.Request) string {
 	t.Helper()
-	var got string
-	c := anthropic.New(d, anthropic.Options{Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		b, err := io.ReadAll(r.Body)
-		got = string(b)
-		if err != nil {
-			return nil, err
-		}
-		return canned("data: " + stop + "\n\n").RoundTrip(r)
-	})}})
-	if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
+	s := &streamtest.Server{Answers: []streamtest.Answer{{Body: stream(with(text, stop)...)}}}
+	if _, _, err := modeltest.Collect(t.Context(), anthropic.New(d, anthropic.Options{Client: s.Client()}), req); err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return s.Bodies[0]
 }
 
 func TestPartsOfOtherProtocols(t *testing.T) {

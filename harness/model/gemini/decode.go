@@ -93,10 +93,8 @@ const (
 
 // An answer is a reply under construction.
 type answer struct {
-	ref  string // of the model, for its signatures
-	sink func(model.Event) error
-	told bool  // an event has been delivered
-	own  error // of sink
+	stream.Teller
+	ref string // of the model, for its signatures
 
 	last   chunk // reused from event to event
 	pieces []*piece
@@ -106,14 +104,6 @@ type answer struct {
 	model  string
 	id     string
 	counts usage
-}
-
-func (a *answer) tell(e model.Event) error {
-	a.told = true
-	if a.own = a.sink(e); a.own != nil {
-		return stream.Abort(a.own)
-	}
-	return nil
 }
 
 // chunk takes the next event of the stream.
@@ -203,7 +193,7 @@ func (a *answer) part(p *part) error {
 	if p.Text == "" {
 		return nil
 	}
-	return a.tell(model.Text(p.Text))
+	return a.Tell(model.Text(p.Text))
 }
 
 // open returns the last piece if it is of that kind, else a new one.
@@ -230,7 +220,7 @@ func (a *answer) thought(p *part) error {
 		return nil
 	}
 	b.text.WriteString(p.Text)
-	return a.tell(model.Think(p.Text))
+	return a.Tell(model.Think(p.Text))
 }
 
 // call takes a call, which always comes whole.
@@ -256,10 +246,10 @@ func (a *answer) call(p *part) error {
 	a.pieces = append(a.pieces, b)
 	n := a.calls
 	a.calls++
-	if err := a.tell(model.ToolStart{Index: n, ID: b.call.ID, Name: f.Name}); err != nil {
+	if err := a.Tell(model.ToolStart{Index: n, ID: b.call.ID, Name: f.Name}); err != nil {
 		return err
 	}
-	return a.tell(model.ToolArgs{Index: n, Fragment: args})
+	return a.Tell(model.ToolArgs{Index: n, Fragment: args})
 }
 
 // count takes the totals of the last event; what it leaves out stays. Those that

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -17,19 +16,9 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/gemini"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
-
-// canned answers every request with the same stream.
-type canned string
-
-func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
-	return answered(200, "text/event-stream", strings.NewReader(string(c))), nil
-}
-
-func answered(status int, kind string, body io.Reader) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(body)}
-}
 
 // roundTrip is a server that is a function.
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -44,8 +33,8 @@ func events(chunks ...string) string {
 	return b.String()
 }
 
-func client(rt http.RoundTripper) *gemini.Client {
-	return gemini.New(model.Descriptor{Provider: "google", ID: third}, gemini.Options{Client: &http.Client{Transport: rt}})
+func client(c *http.Client) *gemini.Client {
+	return gemini.New(model.Descriptor{Provider: "google", ID: third}, gemini.Options{Client: c})
 }
 
 // parts is a chunk with parts.
@@ -115,7 +104,7 @@ func TestParts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			told, reply, err := modeltest.Collect(t.Context(), client(canned(events(tt.chunks...))), modeltest.Ask("go"))
+			told, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(events(tt.chunks...))), modeltest.Ask("go"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +139,7 @@ func TestCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			told, reply, err := modeltest.Collect(t.Context(), client(canned(events(append(tt.chunks, end("STOP"))...))), modeltest.Ask("go"))
+			told, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(events(append(tt.chunks, end("STOP"))...))), modeltest.Ask("go"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,13 +206,13 @@ func TestStops(t *testing.T) {
 		"SAFETY": model.StopRefusal, "RECITATION": model.StopRefusal, "BLOCKLIST": model.StopRefusal, "PROHIBITED_CONTENT": model.StopRefusal,
 		"SPII": model.StopRefusal, "LANGUAGE": model.StopRefusal, "IMAGE_SAFETY": model.StopRefusal,
 	} {
-		_, reply, err := modeltest.Collect(t.Context(), client(canned(events(text, end(raw)))), modeltest.Ask("go"))
+		_, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(events(text, end(raw)))), modeltest.Ask("go"))
 		if err != nil || reply.Stop != want || reply.RawStop != raw {
 			t.Errorf("%s: Stop = %q (%v), want %q", raw, reply.Stop, err, want)
 		}
 	}
 	// A reason with every chunk, as older models sent it, and counts after the last.
-	_, reply, err := modeltest.Collect(t.Context(), client(canned(events(
+	_, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(events(
 		`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`,
 		`{"candidates":[{"content":{"parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS"}]}`,
 		`{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}],"usageMetadata":{"promptTokenCount":3}}`))), modeltest.Ask("go"))
@@ -261,7 +250,7 @@ func TestBreaks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, reply, err := modeltest.Collect(t.Context(), client(canned(tt.stream)), modeltest.Ask("go"))
+			_, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(tt.stream)), modeltest.Ask("go"))
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok || e.Kind != tt.kind || !e.Partial || !e.Temporary() || e.RequestID != "r1" {
 				t.Fatalf("error = %v (%+v), want a partial, temporary one of kind %q", err, e, tt.kind)
@@ -309,13 +298,8 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			kind := "application/json; charset=UTF-8"
-			if tt.status == 200 {
-				kind = "text/event-stream"
-			}
-			c := client(roundTrip(func(*http.Request) (*http.Response, error) {
-				return answered(tt.status, kind, strings.NewReader(tt.body)), nil
-			}))
+			server := &streamtest.Server{Answers: []streamtest.Answer{{Status: tt.status, Body: tt.body}}}
+			c := client(server.Client())
 			_, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok {
@@ -350,7 +334,7 @@ func TestUsage(t *testing.T) {
 			for _, c := range tt.counts {
 				chunks = append(chunks, `{"usageMetadata":`+c+`}`)
 			}
-			_, reply, err := modeltest.Collect(t.Context(), client(canned(events(chunks...))), modeltest.Ask("go"))
+			_, reply, err := modeltest.Collect(t.Context(), client(streamtest.Client(events(chunks...))), modeltest.Ask("go"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -370,10 +354,10 @@ func TestSilence(t *testing.T) { // C031
 				<-req.Context().Done()
 				w.CloseWithError(req.Context().Err())
 			}()
-			return answered(200, "text/event-stream", r), nil
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r}, nil
 		})
 		start := time.Now()
-		_, reply, err := modeltest.Collect(t.Context(), client(stalled), modeltest.Ask("go"))
+		_, reply, err := modeltest.Collect(t.Context(), client(&http.Client{Transport: stalled}), modeltest.Ask("go"))
 		e, ok := errors.AsType[*model.Error](err)
 		if !ok || e.Kind != model.Idle || !e.Partial || time.Since(start) != 2*time.Minute {
 			t.Errorf("error = %v after %v, want a partial one of kind %q after 2m", err, time.Since(start), model.Idle)
@@ -411,10 +395,8 @@ func FuzzStream(f *testing.F) {
 	f.Add(events(parts(`{"functionCall":{"id":"x","name":"n","args":[1]}}`, `{"functionCall":{"id":"x","name":"n"}}`), end("MAX_TOKENS")))
 	f.Add(events(parts(`{"text":"a","thought":true}`), `{"usageMetadata":{"promptTokenCount":-1}}`) + `{"error":{"code":"x"}}`)
 	f.Fuzz(func(t *testing.T, s string) {
-		whole := outcome(t, client(canned(s)))
-		bytewise := outcome(t, client(roundTrip(func(*http.Request) (*http.Response, error) {
-			return answered(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(s))), nil
-		})))
+		whole := outcome(t, client(streamtest.Client(s)))
+		bytewise := outcome(t, client(streamtest.Packets(s, 1)))
 		if whole != bytewise {
 			t.Errorf("%q: whole %s, byte by byte %s", s, whole, bytewise)
 		}
@@ -440,8 +422,8 @@ func FuzzPieces(f *testing.F) {
 			cut = append(cut, parts(part(string(rest[:n]))))
 			rest = rest[n:]
 		}
-		whole := outcome(t, client(canned(events(parts(part(text)), end("STOP")))))
-		if got := outcome(t, client(canned(events(append(cut, end("STOP"))...)))); got != whole {
+		whole := outcome(t, client(streamtest.Client(events(parts(part(text)), end("STOP")))))
+		if got := outcome(t, client(streamtest.Client(events(append(cut, end("STOP"))...)))); got != whole {
 			t.Errorf("in pieces %s, whole %s", got, whole)
 		}
 	})
@@ -451,7 +433,7 @@ func BenchmarkChunk(b *testing.B) {
 	const n = 1000
 	s := strings.Repeat(events(`{"candidates": [{"content": {"parts": [{"text": " word"}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 12034,"candidatesTokenCount": 17,"totalTokenCount": 12051,"cachedContentTokenCount": 8120,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 12034}],"cacheTokensDetails": [{"modality": "TEXT","tokenCount": 8120}]},"modelVersion": "gemini-3.5-flash","responseId": "k3m_aNqZ"}`), n) +
 		events(end("STOP"))
-	c := client(canned(s))
+	c := client(streamtest.Client(s))
 	req := modeltest.Ask("go")
 	b.ReportAllocs()
 	for b.Loop() {

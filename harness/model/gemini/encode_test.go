@@ -2,7 +2,6 @@ package gemini_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,37 +11,29 @@ import (
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/gemini"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
-// A recorder answers every request and keeps the last.
-type recorder struct {
+// A request is one as it was sent.
+type request struct {
 	url    string
 	header http.Header
 	body   string
 }
 
-func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	b, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.url, r.header, r.body = req.URL.String(), req.Header, string(b)
-	return canned(events(`{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}`)).RoundTrip(req)
-}
-
 // sent returns the request that the model d is asked with.
-func sent(t *testing.T, d model.Descriptor, o gemini.Options, req *model.Request) *recorder {
+func sent(t *testing.T, d model.Descriptor, o gemini.Options, req *model.Request) request {
 	t.Helper()
-	r := &recorder{}
-	o.Client = &http.Client{Transport: r}
+	s := &streamtest.Server{Answers: []streamtest.Answer{{Body: events(parts(`{"text":"ok"}`), end("STOP"))}}}
+	o.Client = s.Client()
 	if _, _, err := modeltest.Collect(t.Context(), gemini.New(d, o), req); err != nil {
 		t.Fatal(err)
 	}
-	if !json.Valid([]byte(r.body)) {
-		t.Fatalf("not JSON: %s", r.body)
+	if !json.Valid([]byte(s.Bodies[0])) {
+		t.Fatalf("not JSON: %s", s.Bodies[0])
 	}
-	return r
+	return request{s.Asked[0].URL.String(), s.Asked[0].Header, s.Bodies[0]}
 }
 
 const (
