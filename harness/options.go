@@ -66,9 +66,10 @@ func (c Choice) complete() Choice {
 }
 
 // check reports a value that no option has. Any model may be named: whether it
-// can be had shows when it is asked (C017).
+// can be had shows when it is asked (C017). So may any effort: which ones there are
+// is for the model to say.
 func (c Choice) check() error {
-	for _, o := range []Option{c.mode(), c.tools(), c.thinking(), c.citations(), c.voice()} {
+	for _, o := range []Option{c.mode(), c.tools(), c.thinking(anyEffort()), c.citations(), c.voice()} {
 		if !o.has(o.Current) {
 			return fmt.Errorf("%w: %s %q", ErrOption, o.ID, o.Current)
 		}
@@ -79,7 +80,7 @@ func (c Choice) check() error {
 // values returns c as the thread keeps it.
 func (c Choice) values() map[string]string {
 	return map[string]string{
-		OptionModel: c.Model, OptionMode: string(c.Mode), OptionTools: c.Tools, OptionThinking: c.thinking().Current,
+		OptionModel: c.Model, OptionMode: string(c.Mode), OptionTools: c.Tools, OptionThinking: effortValue(c.Thinking),
 		OptionCitations: string(c.Citations), OptionVoice: c.Voice,
 	}
 }
@@ -118,7 +119,7 @@ func (c Choice) with(id, value string) Choice {
 func (c Choice) options(models []model.Descriptor) []Option {
 	all := []Option{c.mode(), c.model(models)}
 	if i := slices.IndexFunc(models, c.chose); i >= 0 && models[i].Thinks {
-		all = append(all, c.thinking())
+		all = append(all, c.thinking(models[i]))
 	}
 	return append(all, c.tools(), c.citations(), c.voice())
 }
@@ -187,22 +188,58 @@ func (c Choice) voice() Option {
 	}
 }
 
-func (c Choice) thinking() Option {
-	current := string(c.Thinking)
-	if c.Thinking == model.EffortDefault {
-		current = thinkingDefault
+// thinking lists the efforts of d. What is current is what d is asked for: an
+// effort that it lacks, chosen with another model, is lowered to one that it has.
+func (c Choice) thinking(d model.Descriptor) Option {
+	current := c.Thinking
+	if known := slices.Contains(model.Efforts(), current); known {
+		current = d.Effort(current)
 	}
-	return Option{
-		ID: OptionThinking, Name: "Thinking", Category: "thought_level", Current: current,
+	o := Option{
+		ID: OptionThinking, Name: "Thinking", Category: "thought_level", Current: effortValue(current),
 		Description: "How much the model thinks before it answers",
 		Values: []OptionValue{
 			{thinkingDefault, "Default", "As the provider does it"},
 			{string(model.EffortOff), "Off", "Not at all, where the model can do without"},
-			{string(model.EffortLow), "Low", "A little"},
-			{string(model.EffortMedium), "Medium", "A fair amount"},
-			{string(model.EffortHigh), "High", "As much as it takes"},
 		},
 	}
+	for _, e := range d.Levels() {
+		name, what := describe(e)
+		o.Values = append(o.Values, OptionValue{string(e), name, what})
+	}
+	return o
+}
+
+// describe names an effort for people.
+func describe(e model.Effort) (name, what string) {
+	switch e {
+	case model.EffortMinimal:
+		return "Minimal", "Hardly at all"
+	case model.EffortLow:
+		return "Low", "A little"
+	case model.EffortMedium:
+		return "Medium", "A fair amount"
+	case model.EffortHigh:
+		return "High", "As much as it takes"
+	case model.EffortXHigh:
+		return "Extra high", "Longer than most questions need"
+	case model.EffortMax:
+		return "Maximum", "As long as the model can"
+	}
+	return string(e), ""
+}
+
+// effortValue is the value of the option for e.
+func effortValue(e model.Effort) string {
+	if e == model.EffortDefault {
+		return thinkingDefault
+	}
+	return string(e)
+}
+
+// anyEffort is a model that knows all efforts.
+func anyEffort() model.Descriptor {
+	return model.Descriptor{Thinks: true, Efforts: model.Efforts()}
 }
 
 func (o Option) has(value string) bool {

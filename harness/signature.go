@@ -48,19 +48,16 @@ func (f field) String() string {
 // Inputs are what a signature is made of.
 type Inputs struct {
 	Model     model.Descriptor
-	Effort    model.Effort
-	Tools     bool   // the harness shape, with tools (R-HARN-20)
-	Citations string // citation mode; "" is registry
-	Stable    string // the stable prompt
-	Revision  int    // raised by a regeneration (R-HARN-26)
+	Effort    model.Effort // as it is chosen
+	Tools     bool         // the harness shape, with tools (R-HARN-20)
+	Citations string       // citation mode; "" is registry
+	Stable    string       // the stable prompt
+	Revision  int          // raised by a regeneration (R-HARN-26)
 }
 
 // Sign returns the signature of in.
 func Sign(in Inputs) Signature {
-	effort := in.Effort
-	if !in.Model.Thinks {
-		effort = model.EffortDefault // it is not sent, so it makes no difference
-	}
+	effort := in.Model.Effort(in.Effort) // what is sent; no other makes a difference
 	var s Signature
 	for f, v := range map[field]string{
 		fieldKind:      in.Model.Kind,

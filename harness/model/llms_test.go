@@ -53,7 +53,9 @@ func TestGenerateAsks(t *testing.T) {
 // A history of another chain has the parts of langchaingo, one to a message.
 func TestGenerateTakesAnyHistory(t *testing.T) {
 	s := &spy{reply: &model.Reply{}}
-	cached := func(p llms.ContentPart) llms.ContentPart { return llms.WithCacheControl(p, &llms.CacheControl{Type: "ephemeral"}) }
+	cached := func(p llms.ContentPart) llms.ContentPart {
+		return llms.WithCacheControl(p, &llms.CacheControl{Type: "ephemeral"})
+	}
 	call := llms.ToolCall{ID: "a", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
 	other := llms.ToolCall{ID: "b", Type: "function", FunctionCall: &llms.FunctionCall{Name: "ls", Arguments: "{}"}}
 	results := []llms.ContentPart{llms.ToolCallResponse{ToolCallID: "a", Name: "ls", Content: "x"}, llms.ToolCallResponse{ToolCallID: "b", Name: "ls"}}
