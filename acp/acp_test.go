@@ -175,8 +175,8 @@ type settings struct {
 }
 
 var models = []model.Descriptor{
-	{Kind: "script", Provider: "script", ID: "one", Window: 1000, Images: true, Thinks: true},
-	{Kind: "script", Provider: "script", ID: "two", Window: 1000},
+	{Kind: "script", Provider: "script", ID: "one", Window: 100_000, Images: true, Thinks: true},
+	{Kind: "script", Provider: "script", ID: "two", Window: 100_000},
 }
 
 func (s settings) Freeze(ctx context.Context, p harness.Place, c harness.Choice) (harness.Snapshot, error) {

@@ -134,7 +134,7 @@ func (s *bodySource) conversation(ctx context.Context) (*thread.Conversation, er
 		return s.t.lease.conv, nil
 	}
 	conv := new(thread.Conversation)
-	return conv, s.t.catchUp(ctx, conv)
+	return conv, s.t.catchUp(ctx, conv, nil)
 }
 
 // document returns a document that is kept, or, where it is not or cannot be read, as

@@ -146,8 +146,11 @@ func (s *spending) add(e thread.Entry) {
 		return
 	}
 	s.answers++
+	if !a.Usage.Known {
+		s.partial = true
+		return
+	}
 	s.usage = s.usage.Add(a.Usage)
-	s.partial = s.partial || !a.Usage.Known
 }
 
 // usageCommand is /usage. Answers that were given anew count, as they did cost.

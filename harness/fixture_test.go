@@ -39,7 +39,7 @@ type fixture struct {
 func newFixture(ts ...tools.Tool) *fixture {
 	f := &fixture{tools: ts, threads: memory.New(nil)}
 	f.settings.model = model.Descriptor{
-		Kind: "fake", Provider: "p", ID: "m", KeyDigest: "k", Window: 1000, Images: true, Thinks: true,
+		Kind: "fake", Provider: "p", ID: "m", KeyDigest: "k", Window: 100_000, Images: true, Thinks: true,
 	}
 	f.settings.open = func(context.Context) (model.Streamer, error) { return model.Func(f.script.stream), nil }
 	return f

@@ -54,7 +54,7 @@ func (t *turn) build(ctx context.Context) (*harness, error) {
 	if h.model, err = t.snap.Open(ctx); err != nil {
 		err = &modelError{err}
 	} else {
-		err = t.catchUp(ctx, h.conv)
+		err = t.catchUp(ctx, h.conv, &h.gauge)
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -67,9 +67,14 @@ type modelError struct{ error }
 
 func (e *modelError) Unwrap() error { return e.error }
 
-// catchUp continues a conversation with what is stored after it.
-func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation) error {
+// catchUp continues a conversation with what is stored after it. The gauge, which
+// may be nil, hears what the provider has counted of it.
+func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation, g *gauge) error {
+	ref := t.snap.Model.Ref()
 	err := t.o.Threads.Read(ctx, t.s.id, conv.Last(), func(e thread.Entry) error {
+		if a, ok := e.Body.(thread.Assistant); ok && g != nil && !a.Void && a.Model == ref {
+			g.recall(conv.Messages(), a.Usage, a.Parts)
+		}
 		conv.Add(e)
 		return nil
 	})
@@ -94,7 +99,7 @@ func (t *turn) take(ctx context.Context) error {
 		last := l.conv.Last()
 		if l.how != reused || l.mark == t.info.Mark && last <= t.info.Last {
 			if last < t.info.Last {
-				return t.catchUp(ctx, l.conv)
+				return t.catchUp(ctx, l.conv, &l.gauge)
 			}
 			return nil
 		}

@@ -29,7 +29,7 @@ func (s *Session) Preview(ctx context.Context) (Preview, error) {
 	}
 	conv := new(thread.Conversation)
 	if t.shape == prompt.Stateless { // what the user has answered is part of the system string
-		if err := t.catchUp(ctx, conv); err != nil {
+		if err := t.catchUp(ctx, conv, nil); err != nil {
 			return Preview{}, err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 type harness struct {
 	model model.Streamer
 	conv  *thread.Conversation
+	gauge gauge
 	mark  string // of the thread, which tells it from another of the same name
 }
 

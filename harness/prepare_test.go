@@ -3,10 +3,12 @@ package harness_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/store/memory"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
@@ -83,6 +85,47 @@ func BenchmarkPrepare(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				prepare()
+			}
+		})
+	}
+}
+
+// A turn takes as long after many messages as after few: what was estimated stays
+// estimated.
+func BenchmarkLongThread(b *testing.B) {
+	for _, messages := range []int{10, 10_000} {
+		b.Run(fmt.Sprint("messages=", messages), func(b *testing.B) {
+			f := newFixture()
+			f.options.Idle, f.settings.model.Window = -1, 100_000_000
+			f.script.steps = []step{counts(model.Usage{}, "answer")}
+			text := strings.Repeat("question ", 500)
+			bodies := []thread.Body{thread.User{Sent: []thread.Part{{Text: text}}}, thread.Assistant{Parts: []thread.Part{{Text: "answer"}}}}
+			if err := f.threads.Create(b.Context(), "a", thread.Created{Cwd: "/space"}); err != nil {
+				b.Fatal(err)
+			}
+			for range messages / 2 {
+				if _, err := f.threads.Append(b.Context(), "a", "", bodies...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			f.start(b)
+			s, err := f.engine.Load(b.Context(), harness.Spec{ID: "a", FS: files{}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			turn := func() {
+				slot, err := s.Enter()
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := slot.Prompt(b.Context(), harness.Input{Blocks: []event.Block{{Text: "go"}}}, new(recorder)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			turn() // builds the harness, which reads the thread
+			b.ReportAllocs()
+			for b.Loop() {
+				turn()
 			}
 		})
 	}

@@ -29,10 +29,10 @@ func (s *Session) Replay(ctx context.Context, sink event.Sink) error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if err := r.flush(); err != nil || !r.usage.Known {
+	if err := r.flush(); err != nil || r.usage == (model.Usage{}) {
 		return err
 	}
-	return sink.Emit(event.Usage{Used: r.usage.Input + r.usage.Output, Size: s.window()})
+	return sink.Emit(holds(r.usage, s.window()))
 }
 
 // window is the size of the chosen model's window, 0 if it is not known.

@@ -106,7 +106,7 @@ func TestReplay(t *testing.T) { // R-ACP-15, R-HARN-26, R-HARN-28
 			},
 			[]event.Event{
 				event.User{MessageID: "u", Blocks: blocks}, event.Thought{MessageID: "m1", Text: "hm"}, event.Text{MessageID: "m2", Text: "a"},
-				event.Done{MessageID: "m2", Meta: json.RawMessage(`{"sources":[]}`)}, event.Usage{Used: 120, Size: 1000},
+				event.Done{MessageID: "m2", Meta: json.RawMessage(`{"sources":[]}`)}, event.Usage{Used: 120, Size: 100_000},
 			},
 		},
 		{
@@ -119,6 +119,7 @@ func TestReplay(t *testing.T) { // R-ACP-15, R-HARN-26, R-HARN-28
 			[]event.Event{
 				event.ToolCall{ID: "1", New: true, Name: "look", Title: "one", Status: event.Completed},
 				event.ToolCall{ID: "2", New: true, Name: "look", Title: "two", Status: event.Failed, Output: "x"},
+				event.Usage{Used: 1, Size: 100_000, Estimated: true},
 			},
 		},
 		{

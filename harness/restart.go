@@ -20,7 +20,7 @@ import (
 func (a *answer) restart(e model.Retrying) {
 	a.t.count(e.Usage)
 	if e.Usage.Known {
-		a.t.tell(event.Usage{Used: e.Usage.Input + e.Usage.Output, Size: a.t.snap.Model.Window})
+		a.t.tell(holds(e.Usage, a.t.snap.Model.Window))
 	}
 	a.attempt++
 	var texts []*segment

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lorimer-dev/lorimer/harness/estimate"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/retry"
@@ -97,9 +98,7 @@ func (t *turn) request(final bool) *model.Request {
 		Kind: "main", Session: t.s.id, Signature: t.sig.Digest(),
 		System: t.comp.System, Messages: t.lease.conv.Messages(),
 		Tools: t.wire, NoTools: final && len(t.wire) > 0,
-	}
-	if t.snap.Model.Thinks {
-		r.Effort = t.choice.Thinking
+		Effort: t.snap.Model.Effort(t.choice.Thinking),
 	}
 	if len(t.blocked) > 0 {
 		r.Callable = []string{}
@@ -113,11 +112,19 @@ func (t *turn) request(final bool) *model.Request {
 }
 
 // ask sends one request and stores the answer, as far as it came. With an error
-// the answer is cut: what has arrived is stored, and its calls are closed.
+// the answer is cut: what has arrived is stored, and its calls are closed. A request
+// that cannot fit into the window is not sent.
 func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	a := &answer{t: t, started: make(map[int]*call)}
-	m := retry.Wrap(t.lease.model, retry.Policy{Allowance: &t.repeats})
-	reply, cut := m.Stream(ctx, t.request(final), a.hear)
+	req := t.request(final)
+	rest := estimate.Text(req.System).Add(estimate.Tools(req.Tools))
+	size := t.lease.gauge.prompt(req.Messages, rest)
+	var reply *model.Reply
+	cut := fits(t.snap.Model, size)
+	if cut == nil {
+		m := retry.Wrap(t.lease.model, retry.Policy{Allowance: &t.repeats})
+		reply, cut = m.Stream(ctx, req, a.hear)
+	}
 	if fail, ok := errors.AsType[*model.Error](cut); ok && fail.Kind == model.Empty && final && reply != nil {
 		cut = nil // it is the limit of steps that ends this turn without an answer (R-ACP-27)
 	}
@@ -129,9 +136,11 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	}
 	a.settle(reply, cut != nil)
 	t.count(a.usage)
-	err := t.store(ctx, a, cut)
-	if err == nil && a.usage.Known {
-		t.tell(event.Usage{Used: a.usage.Input + a.usage.Output, Size: t.snap.Model.Window})
+	t.lease.gauge.counted(req.Messages, rest, a.usage, a.parts)
+	used := t.used(a, size)
+	err := t.store(ctx, a, used, cut)
+	if err == nil && (used.Known || len(a.parts) > 0) {
+		t.tell(holds(used, t.snap.Model.Window))
 	}
 	for _, c := range a.loose {
 		t.show(c, event.ToolCall{Status: event.Failed, Text: cutResult(cut).Text})
@@ -139,10 +148,19 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	return a, errors.Join(cut, err)
 }
 
-// store appends the answer, with the results of its calls if it was cut, and
-// tells that it is complete. Before it goes what attempts before have left. An
-// answer that says nothing leaves no entry.
-func (t *turn) store(ctx context.Context, a *answer, cut error) error {
+// used is what the provider has counted of a request whose prompt had the given size,
+// and what is likely where it has counted nothing.
+func (t *turn) used(a *answer, prompt estimate.Size) model.Usage {
+	if a.usage.Known {
+		return a.usage
+	}
+	return model.Usage{Input: prompt.Likely, Output: t.lease.gauge.answered(a.parts)}
+}
+
+// store appends the answer and what it has used, with the results of its calls if
+// it was cut, and tells that it is complete. Before it goes what attempts before have
+// left. An answer that says nothing leaves no entry.
+func (t *turn) store(ctx context.Context, a *answer, used model.Usage, cut error) error {
 	bodies := a.leftovers()
 	if len(a.parts) == 0 {
 		if len(bodies) == 0 {
@@ -151,7 +169,7 @@ func (t *turn) store(ctx context.Context, a *answer, cut error) error {
 		return t.append(ctx, bodies...)
 	}
 	entry := thread.Assistant{
-		MessageID: lastMessage(a.parts), Parts: a.parts, Usage: a.usage, Stop: a.stop,
+		MessageID: lastMessage(a.parts), Parts: a.parts, Usage: used, Stop: a.stop,
 		Model: t.snap.Model.Ref(), Partial: cut != nil, Meta: t.meta(),
 	}
 	bodies = append(bodies, entry)
@@ -174,6 +192,17 @@ func (t *turn) store(ctx context.Context, a *answer, cut error) error {
 		t.tell(event.Done{MessageID: entry.MessageID, Meta: entry.Meta})
 	}
 	return nil
+}
+
+// holds tells what the conversation holds after a request that has used u, of a
+// window of size tokens. What is estimated is no more than the window, since there
+// was an answer.
+func holds(u model.Usage, size int) event.Usage {
+	e := event.Usage{Used: u.Input + u.Output, Size: size, Estimated: !u.Known}
+	if e.Estimated && size > 0 {
+		e.Used = min(e.Used, size)
+	}
+	return e
 }
 
 // tell emits e. When nobody watches any more the watcher has cancelled the turn,

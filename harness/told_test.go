@@ -63,14 +63,14 @@ func TestTurnTellsWhatItStores(t *testing.T) { // R-ACP-20, R-ACP-22, R-HARN-29
 		event.Text{MessageID: "m3-2", Text: "look."},
 		event.ToolCall{ID: "c3-3", New: true, Name: "look", Title: "look", Kind: tools.KindOther, Status: event.Pending},
 		event.Done{MessageID: "m3-2", Meta: meta},
-		event.Usage{Used: 12, Size: 1000},
+		event.Usage{Used: 12, Size: 100_000},
 		event.ToolCall{ID: "c3-3", Title: tools.Title(tools.Info{Name: "look"}, input), Input: input},
 		event.ToolCall{ID: "c3-3", Status: event.InProgress},
 		event.ToolCall{ID: "c3-3", Status: event.Completed, Text: string(input), Output: string(input)},
 		event.Text{MessageID: "m3-4", Text: "Done"},
 		event.Text{MessageID: "m3-4", Text: "."},
 		event.Done{MessageID: "m3-4", Meta: meta},
-		event.Usage{Used: 12, Size: 1000},
+		event.Usage{Used: 12, Size: 100_000},
 	}
 	ignored := cmp.Options{cmpopts.IgnoreFields(event.User{}, "MessageID"), cmpopts.IgnoreFields(event.Title{}, "Updated")}
 	if diff := cmp.Diff(wantEvents, rec.all(), ignored); diff != "" {

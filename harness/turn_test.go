@@ -267,7 +267,7 @@ func TestEmptyAnswerTellsItsUsage(t *testing.T) {
 	s := f.open(t)
 	_, rec := ask(t, s, "go")
 	events := rec.all()
-	if diff := cmp.Diff(event.Event(event.Usage{Used: 12, Size: 1000}), events[len(events)-1]); diff != "" {
+	if diff := cmp.Diff(event.Event(event.Usage{Used: 12, Size: 100_000}), events[len(events)-1]); diff != "" {
 		t.Errorf("last event (-want +got):\n%s", diff)
 	}
 	if got := len(f.entries(t, s)); got != 1 {

@@ -20,9 +20,10 @@ const (
 	agent  = "agent"
 )
 
-// What differs between runs that say the same.
+// What differs between runs that say the same, or with the words of a prompt.
 var (
 	madeUp = regexp.MustCompile(`\b(notice|u)-[A-Za-z2-7]{26}\b`) // ids
+	likely = regexp.MustCompile(`"used":\d+(,"size":\d+,"_meta":\{"lorimer\.dev":\{"estimated":true\}\})`)
 	chunk  = regexp.MustCompile(`^(.*_chunk","messageId":"[^"]*","content":\{"type":"text","text":")(.+)("\}\}\}\})$`)
 )
 
@@ -51,7 +52,8 @@ func settle(heard []string, dir string) string {
 		head, text, tail = m[1], text+m[2], m[3]
 	}
 	flush()
-	return madeUp.ReplaceAllString(strings.ReplaceAll(b.String(), dir, "$DIR"), "$1-N")
+	said := madeUp.ReplaceAllString(strings.ReplaceAll(b.String(), dir, "$DIR"), "$1-N")
+	return likely.ReplaceAllString(said, `"used":"N"$1`)
 }
 
 // Transcript plays a file of sections "client" and "agent" and compares what the

@@ -115,7 +115,7 @@ func (t *Turn) Emit(ev event.Event) error {
 	case event.Title:
 		return e.update(Title{"session_info_update", ev.Text, ev.Updated.UTC().Format(time.RFC3339)})
 	case event.Usage:
-		return e.update(usageUpdate{"usage_update", max(0, ev.Used), max(0, ev.Size)})
+		return e.usage(ev)
 	case event.Notice:
 		return e.notice(ev.Severity, ev.Text)
 	case event.Retry:
@@ -156,6 +156,16 @@ func (e *Encoder) chunk(head []byte, id, text string) error {
 		text = text[n:]
 	}
 	return nil
+}
+
+// usage tells what the conversation holds. The protocol has no word for a number
+// that nobody has counted.
+func (e *Encoder) usage(ev event.Usage) error {
+	u := usageUpdate{Kind: "usage_update", Used: max(0, ev.Used), Size: max(0, ev.Size)}
+	if ev.Estimated {
+		u.Meta = map[string]any{Namespace: map[string]any{"estimated": true}}
+	}
+	return e.update(u)
 }
 
 // done tells the metadata of a message in an empty chunk that ends it. A message

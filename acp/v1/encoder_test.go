@@ -56,11 +56,12 @@ func TestUpdates(t *testing.T) {
 		want   []string
 	}{
 		{
-			"usage, also of an unknown window", v1.Options{},
-			[]event.Event{event.Usage{Used: 10, Size: 100}, event.Usage{Used: 3}},
+			"usage, also of an unknown window, and as it is estimated", v1.Options{},
+			[]event.Event{event.Usage{Used: 10, Size: 100}, event.Usage{Used: 3}, event.Usage{Used: 4, Size: 100, Estimated: true}},
 			[]string{
 				`{"sessionUpdate":"usage_update","used":10,"size":100}`,
 				`{"sessionUpdate":"usage_update","used":3,"size":0}`,
+				`{"sessionUpdate":"usage_update","used":4,"size":100,"_meta":{"lorimer.dev":{"estimated":true}}}`,
 			},
 		},
 		{

@@ -26,9 +26,10 @@ type chunkUpdate struct {
 }
 
 type usageUpdate struct {
-	Kind string `json:"sessionUpdate"`
-	Used int    `json:"used"`
-	Size int    `json:"size"` // 0 where the window is unknown: the field is required
+	Kind string         `json:"sessionUpdate"`
+	Used int            `json:"used"`
+	Size int            `json:"size"`            // 0 where the window is unknown: the field is required
+	Meta map[string]any `json:"_meta,omitempty"` // that used is an estimate
 }
 
 // A Title is the update session_info_update. A time that is absent stays as it was.

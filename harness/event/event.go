@@ -120,8 +120,9 @@ type Output struct {
 
 // Usage tells what the conversation holds after a model request.
 type Usage struct {
-	Used int // tokens in the window
-	Size int // of the window; 0 is unknown
+	Used      int  // tokens in the window
+	Size      int  // of the window; 0 is unknown
+	Estimated bool // nobody has counted Used
 }
 
 // Retry tells that a request failed and is sent again after Wait.

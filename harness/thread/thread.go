@@ -68,7 +68,7 @@ type Attached struct {
 type Assistant struct {
 	MessageID string
 	Parts     []Part
-	Usage     model.Usage
+	Usage     model.Usage // where it is not known, what is likely
 	Stop      model.Stop
 	Model     string          // PROVIDER/MODEL
 	Partial   bool            // cut by a cancel or a failure
