@@ -100,9 +100,9 @@ func overflow(status int, code, text string) bool {
 			"exceeds the context", "too large for model", "maximum prompt length", "too many tokens")
 }
 
-// permanent reports whether a connection fails for a reason that waiting does
+// Permanent reports whether a connection fails for a reason that waiting does
 // not remove.
-func permanent(err error) bool {
+func Permanent(err error) bool {
 	var (
 		unknown x509.UnknownAuthorityError
 		host    x509.HostnameError

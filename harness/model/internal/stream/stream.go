@@ -219,7 +219,7 @@ func (p *Post) broken(ctx context.Context, err error, begun bool) error {
 		return p.fail(model.Connection, "the connection was lost in the middle of the answer", err)
 	}
 	e := p.fail(model.Connection, "no answer from "+p.host()+": "+err.Error(), err)
-	e.Final = permanent(err)
+	e.Final = Permanent(err)
 	return e
 }
 
