@@ -40,8 +40,8 @@ func (c *Client) body(req *model.Request) []byte {
 	if len(req.Tools) > 0 && req.NoTools && !c.profile.NoChoice {
 		w.Key("tool_choice").String("none")
 	}
-	if req.MaxTokens > 0 {
-		w.Key(cmp.Or(c.profile.MaxTokens, "max_tokens")).Int(req.MaxTokens)
+	if limit := parts.Limit(req, &c.model); limit > 0 {
+		w.Key(cmp.Or(c.profile.MaxTokens, "max_tokens")).Int(limit)
 	}
 	c.writeEffort(&w, req)
 	if c.profile.Temperature && req.Temperature != nil {

@@ -71,11 +71,10 @@ func (a *answer) event(p *stream.Post, data []byte) (stream.Progress, error) {
 	case itemAdded, itemDone:
 		return stream.More, a.take(e.Item, e.Output, e.Type)
 	case "response.created":
-		return stream.More, a.begin(e.Response)
-	case "response.completed", "response.incomplete", "response.done":
+		_, err := a.read(e.Response)
+		return stream.More, err
+	case "response.completed", "response.incomplete", "response.done", "response.failed", "response.cancelled":
 		return stream.Done, a.end(p, e)
-	case "response.failed", "response.cancelled":
-		return 0, a.failure(p, e.Response)
 	case "error", "":
 		if e.Type == "error" || present(e.Error) {
 			return 0, broken(p, data)
@@ -96,7 +95,7 @@ func (a *answer) grow(kind string, f form, index int, s stream.Text) (stream.Pro
 // its text.
 func (a *answer) settle(kind string, f form, index int, all stream.Text) (stream.Progress, error) {
 	it := a.named(kind, &a.last)
-	return stream.More, a.complete(it, it.piece(f, index), string(all))
+	return stream.More, a.reconcile(it, it.piece(f, index), string(all))
 }
 
 // named returns the item of a type that e speaks of: by its id first, by its
@@ -183,10 +182,10 @@ func (a *answer) gap(it *item) string {
 	return "\n\n"
 }
 
-// complete tells what all has beyond the pieces of p that came. Arguments that
+// reconcile tells what all has beyond the pieces of p that came. Arguments that
 // end otherwise than they streamed are those of the reply; a text stays as it was
 // told.
-func (a *answer) complete(it *item, p *piece, all string) error {
+func (a *answer) reconcile(it *item, p *piece, all string) error {
 	rest, ok := strings.CutPrefix(all, p.text.String())
 	switch {
 	case ok:
@@ -221,7 +220,7 @@ func (a *answer) take(raw json.RawMessage, index *int, event string) error {
 		return err
 	}
 	it.done = true
-	if it.Type == "reasoning" {
+	if it.Type == "reasoning" && it.raw == nil {
 		it.raw = bytes.Clone(raw)
 	}
 	return nil
@@ -229,28 +228,33 @@ func (a *answer) take(raw json.RawMessage, index *int, event string) error {
 
 // fill tells what s has that did not stream.
 func (a *answer) fill(it *item, s *source) error {
-	if it.Type == "function_call" {
-		if err := a.complete(it, it.piece(args, 0), string(s.Arguments)); err != nil || it.ordinal >= 0 || it.Name == "" {
+	switch it.Type {
+	case "message":
+		for i, b := range s.Content {
+			f, all := said, b.Text
+			if b.Type == "refusal" {
+				f, all = refused, b.Refusal
+			}
+			if err := a.reconcile(it, it.piece(f, i), all); err != nil {
+				return err
+			}
+		}
+	case "reasoning":
+		for i, b := range s.Summary {
+			if err := a.reconcile(it, it.piece(summary, i), b.Text); err != nil {
+				return err
+			}
+		}
+		for i, b := range s.Content {
+			if err := a.reconcile(it, it.piece(thought, i), b.Text); err != nil {
+				return err
+			}
+		}
+	case "function_call":
+		if err := a.reconcile(it, it.piece(args, 0), string(s.Arguments)); err != nil || it.ordinal >= 0 || it.Name == "" {
 			return err
 		}
 		return a.start(it)
-	}
-	for i, b := range s.Summary {
-		if err := a.complete(it, it.piece(summary, i), b.Text); err != nil {
-			return err
-		}
-	}
-	for i, b := range s.Content {
-		f, all := said, b.Text
-		switch {
-		case it.Type == "reasoning":
-			f = thought
-		case b.Type == "refusal":
-			f, all = refused, b.Refusal
-		}
-		if err := a.complete(it, it.piece(f, i), all); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -273,29 +277,28 @@ func (a *answer) start(it *item) error {
 	return nil
 }
 
-func (a *answer) begin(raw json.RawMessage) error {
-	var r response
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
+// read takes over what a response says about itself.
+func (a *answer) read(raw json.RawMessage) (*response, error) {
+	r := new(response)
+	if present(raw) {
+		if err := json.Unmarshal(raw, r); err != nil {
+			return nil, err
+		}
 	}
-	a.id, a.model = r.ID, r.Model
-	return nil
+	a.id, a.model = cmp.Or(r.ID, a.id), cmp.Or(r.Model, a.model)
+	a.usage = cmp.Or(model.Usage(r.Usage), a.usage)
+	return r, nil
 }
 
 // end takes the response that closes the stream. Servers that do not stream have
 // all of the answer there.
 func (a *answer) end(p *stream.Post, e *event) error {
-	var r response
-	raw := e.Response
-	if present(raw) {
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return err
-		}
-	}
-	a.id, a.model = cmp.Or(r.ID, a.id), cmp.Or(r.Model, a.model)
-	a.usage = model.Usage(r.Usage)
-	if r.Status == "failed" || r.Status == "cancelled" {
-		return a.failure(p, raw)
+	r, err := a.read(e.Response)
+	switch {
+	case err != nil:
+		return err
+	case r.Status == "failed", r.Status == "cancelled", e.Type == "response.failed", e.Type == "response.cancelled":
+		return broken(p, r.Error)
 	}
 	for i, it := range a.items {
 		if it.index < 0 {
@@ -319,19 +322,6 @@ func (a *answer) end(p *stream.Post, e *event) error {
 	return nil
 }
 
-// failure is the error of a response that failed.
-func (a *answer) failure(p *stream.Post, raw json.RawMessage) error {
-	var r response
-	if present(raw) {
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return err
-		}
-	}
-	a.id, a.model = cmp.Or(r.ID, a.id), cmp.Or(r.Model, a.model)
-	a.usage = model.Usage(r.Usage)
-	return broken(p, r.Error)
-}
-
 // broken is the error that data holds. Without a word about it the provider is at
 // fault.
 func broken(p *stream.Post, data []byte) error {
@@ -351,7 +341,7 @@ func (a *answer) reply(id string, whole bool) *model.Reply {
 	for i, it := range a.items {
 		switch it.Type {
 		case "reasoning":
-			linked = whole && it.complete() && a.leads(i)
+			linked = whole && it.whole() && a.leads(i)
 		case "function_call":
 			if !whole || it.ordinal < 0 {
 				continue

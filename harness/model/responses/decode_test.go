@@ -36,6 +36,7 @@ func stream(events ...string) string {
 	return b.String()
 }
 
+// What begins and ends most streams.
 const (
 	created   = `created "response":{"id":"resp_1","model":"gpt-x","status":"in_progress","usage":null,"error":null,"incomplete_details":null,"output":[]}`
 	completed = `completed "response":{"id":"resp_1","model":"gpt-x","status":"completed","usage":null,"error":null,"incomplete_details":null,"output":[]}`
@@ -302,6 +303,14 @@ func TestAnswer(t *testing.T) {
 		{"another id in each event, after a thought", []string{
 			done("0", rs), added("1", `{"type":"message","id":"y1"}`), `output_text.delta "item_id":"y2","output_index":1,"content_index":0,"delta":"x"`, done("1", msg("y3", "x")), completed,
 		}, []llms.ContentPart{thought, message("x", `{"type":"message","id":"y1"}`)}},
+		{"an item of an unknown type with a text", []string{
+			added("0", `{"type":"brand_new","id":"x","content":[{"type":"output_text","text":"not ours"}]}`), done("0", `{"type":"brand_new","id":"x","content":[{"text":"not ours"}],"summary":[{"text":"nor this"}]}`),
+			done("1", msg("m1", "x")), completed,
+		}, []llms.ContentPart{text("x")}},
+		{"a thought is that of its own event, not of the last one", []string{
+			done("0", rs), done("1", msg("m1", "x")),
+			`completed "response":{"status":"completed","output":[{"type":"reasoning","id":"other","summary":[],"encrypted_content":"other"},` + msg("m1", "x") + `]}`,
+		}, []llms.ContentPart{thought, message("x", `{"type":"message","id":"m1"}`)}},
 		{"events and members of other types", []string{
 			`brand.new "delta":{"a":[1]},"text":[1],"part":7`, `in_progress "response":{"id":"r"}`, `output_text.annotation.added "item_id":"m1","annotation":{}`,
 			`custom_tool_call_input.delta "item_id":"c1","delta":"x"`, done("0", msg("m1", "x")), completed,

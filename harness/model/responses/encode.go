@@ -37,8 +37,8 @@ func (c *Client) body(req *model.Request) []byte {
 	if len(req.Tools) > 0 && req.NoTools {
 		w.Key("tool_choice").String("none")
 	}
-	if req.MaxTokens > 0 {
-		w.Key("max_output_tokens").Int(max(req.MaxTokens, minOutput))
+	if limit := parts.Limit(req, &c.model); limit > 0 {
+		w.Key("max_output_tokens").Int(max(limit, minOutput))
 	}
 	c.writeReasoning(&w, req.Effort)
 	if !c.thinks && !c.kind.Strict() && req.Temperature != nil {

@@ -232,8 +232,8 @@ func (it *item) refuses() bool {
 	return slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == refused && p.text.Len() > 0 })
 }
 
-// complete reports whether a thought is whole and holds all that its model needs to
+// whole reports whether a thought has come to its end and holds all that its model needs to
 // read it again: nothing of it is kept at the server.
-func (it *item) complete() bool {
+func (it *item) whole() bool {
 	return it.done && (it.Encrypted != "" || slices.ContainsFunc(it.pieces, func(p *piece) bool { return p.form == thought && p.text.Len() > 0 }))
 }

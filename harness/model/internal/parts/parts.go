@@ -1,5 +1,5 @@
-// Package parts reads the parts of messages for providers: the kinds that llms
-// has and those of package model are told apart here, once.
+// Package parts reads the parts of a request for providers: the kinds of parts
+// that llms has and those of package model are told apart here, once.
 package parts
 
 import (
@@ -68,6 +68,15 @@ func Told(r *model.ToolResult) string {
 		return errorMark + r.Content
 	}
 	return r.Content
+}
+
+// Limit returns the most tokens of the answer to req, no more than d can give; 0
+// leaves it to the provider.
+func Limit(req *model.Request, d *model.Descriptor) int {
+	if d.Output > 0 {
+		return min(req.MaxTokens, d.Output)
+	}
+	return req.MaxTokens
 }
 
 // NewID makes up an id that no other call of a session has.
