@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
@@ -30,6 +32,43 @@ type provider struct {
 }
 
 func bothProviders() []provider { return []provider{{"openai", gpt, 503}, {"anthropic", claude, 529}} }
+
+// Models of the other protocols, which read pictures and think too.
+const (
+	responder = "responses/gpt-5.6"
+	gemini    = "gemini/gemini-3.5-flash"
+	llama     = "ollama/llama-see"
+)
+
+// allProviders are the protocols of the strict server, for an agent that reachesAll.
+func allProviders() []provider {
+	return append(bothProviders(), provider{"responses", responder, 503}, provider{"gemini", gemini, 503}, provider{"ollama", llama, 503})
+}
+
+// reachesAll has the agent reach the server by every protocol. The configuration
+// is what configAll makes of settings.
+func (e *editor) reachesAll(m *modeltest.Server, settings ...string) *editor {
+	_, id, _ := strings.Cut(llama, "/")
+	m.Listed = []modeltest.ModelInfo{{ID: id, Window: 128_000, Images: true, Thinks: true}} // asked by Ollama's protocol
+	e.env = append(e.env, "ALL_KEY=sk-test-0123456789")
+	e.file(configFile, configAll(m, settings...))
+	return e
+}
+
+// configAll is a configuration of all providers, with other settings before it.
+func configAll(m *modeltest.Server, settings ...string) string {
+	var b strings.Builder
+	for _, s := range settings {
+		fmt.Fprintln(&b, s)
+	}
+	for _, p := range []struct{ name, kind, url string }{
+		{"openai", "openai-chat", m.OpenAI()}, {"responses", "openai-responses", m.OpenAI()},
+		{"anthropic", "anthropic", m.Anthropic()}, {"gemini", "gemini", m.Gemini()}, {"ollama", "ollama", m.Ollama()},
+	} {
+		fmt.Fprintf(&b, "[providers.%s]\nkind = %q\nbase_url = %q\napi_key_env = \"ALL_KEY\"\n", p.name, p.kind, p.url)
+	}
+	return b.String()
+}
 
 // tool is a call in an answer of a provider.
 func tool(name string, args object) modeltest.Tool {
