@@ -220,6 +220,9 @@ func (s *streamOutput) Emit(e event.Event) error {
 		line["type"], line["id"], line["data"] = "output", e.ID, e.Data
 	case event.Usage:
 		line["type"], line["used"], line["size"] = "usage", e.Used, e.Size
+		if e.Estimated {
+			line["estimated"] = true
+		}
 	case event.Retry:
 		line["type"], line["reason"], line["waitMs"], line["attempt"] = "retry", e.Reason, e.Wait.Milliseconds(), e.Attempt
 	case event.Notice:
