@@ -3,12 +3,12 @@ package langchain
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
 // options translates what a request asks for.
@@ -167,7 +167,7 @@ func gather(choices []*llms.ContentChoice) answer {
 	for i := range a.calls {
 		a.calls[i].Type = "function"
 		if a.calls[i].ID == "" {
-			a.calls[i].ID = "call_" + strconv.Itoa(i)
+			a.calls[i].ID = parts.NewID()
 		}
 	}
 	return a

@@ -2,6 +2,7 @@ package langchain
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,9 +32,7 @@ func (a *Adapter) failure(err error, told bool) error {
 	if e == nil {
 		e = sentence(&post, err)
 	}
-	if e.Message == "" {
-		e.Message = post.Fault(0, nil, object(err.Error())).Message
-	}
+	e.Message = post.Fault(0, nil, object(cmp.Or(e.Message, err.Error()))).Message // cleaned
 	e.Provider, e.Partial, e.Err = a.o.Provider, told, err
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		e.Err = u.Err // the address may hold a secret
@@ -70,8 +69,11 @@ func typed(err error) *model.Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &model.Error{Kind: model.Idle}
 	}
+	if u, ok := errors.AsType[*url.Error](err); ok { // its address may hold a secret
+		return &model.Error{Kind: model.Connection, Message: "no answer from the server: " + u.Err.Error(), Final: stream.Permanent(u.Err)}
+	}
 	if _, ok := errors.AsType[net.Error](err); ok {
-		return &model.Error{Kind: model.Connection, Message: "the server cannot be reached"}
+		return &model.Error{Kind: model.Connection, Final: stream.Permanent(err)}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 		{errors.New("bufio.Scanner: token too long"), model.Malformed, 0, "bufio.Scanner: token too long"},
 		{io.ErrUnexpectedEOF, model.Connection, 0, "the connection was lost before the end of the answer"},
 		{context.DeadlineExceeded, model.Idle, 0, "context deadline exceeded"},
-		{&url.Error{Op: "Post", URL: "https://host/?access_token=k-secret", Err: errors.New("refused")}, model.Connection, 0, "the server cannot be reached"},
+		{&url.Error{Op: "Post", URL: "https://host/?access_token=k-secret", Err: errors.New("refused")}, model.Connection, 0, "no answer from the server: refused"},
 		{errors.New("no such thing as k-secret\nat all"), model.Unknown, 0, "no such thing as [secret] at all"},
 		{fmt.Errorf("sending: %w", known), model.Quota, 402, "pay"},
 		{errors.New("a riddle"), model.Unknown, 0, "a riddle"},

@@ -87,18 +87,18 @@ func TestAnswer(t *testing.T) {
 			"one choice for each block is one answer",
 			chunks(choices(
 				&llms.ContentChoice{Content: "Look:", GenerationInfo: map[string]any{"ThinkingContent": "hm", "InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
-				&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("", "a", "{}")}, GenerationInfo: map[string]any{"InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
+				&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("w", "a", "{}")}, GenerationInfo: map[string]any{"InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
 				&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("x", "b", "[")}, StopReason: "tool_use", GenerationInfo: map[string]any{"InputTokens": 5, "CacheReadInputTokens": 3, "OutputTokens": 2}},
 			)),
 			langchain.Options{Provider: "bedrock", WholeWithTools: true},
 			[]model.Event{
 				model.Think("hm"), model.Text("Look:"),
-				model.ToolStart{Index: 0, ID: "call_0", Name: "a"}, model.ToolArgs{Index: 0, Fragment: "{}"},
+				model.ToolStart{Index: 0, ID: "w", Name: "a"}, model.ToolArgs{Index: 0, Fragment: "{}"},
 				model.ToolStart{Index: 1, ID: "x", Name: "b"}, model.ToolArgs{Index: 1, Fragment: "["},
 			},
 			&model.Reply{Stop: model.StopTools, RawStop: "tool_use", Usage: model.Usage{Input: 8, Output: 2, CacheRead: 3, Known: true}, Parts: []llms.ContentPart{
 				model.Reasoning{TextContent: llms.TextContent{Text: "hm"}, Provider: "bedrock"},
-				llms.TextContent{Text: "Look:"}, typed("call_0", "a", "{}"), typed("x", "b", "["),
+				llms.TextContent{Text: "Look:"}, typed("w", "a", "{}"), typed("x", "b", "["),
 			}},
 		},
 		{
@@ -157,6 +157,24 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("reply (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Calls that come without an id get one that no other call of the session has.
+func TestIDsAreMadeUp(t *testing.T) {
+	seen := map[string]bool{}
+	for range 3 {
+		m := chunks(choices(&llms.ContentChoice{ToolCalls: []llms.ToolCall{toolCall("", "a", "{}"), toolCall("", "b", "{}")}}))
+		_, r, err := modeltest.Collect(t.Context(), langchain.Wrap(m, langchain.Options{}), modeltest.Ask("go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range r.Parts {
+			seen[p.(llms.ToolCall).ID] = true
+		}
+	}
+	if len(seen) != 6 || seen[""] {
+		t.Errorf("ids = %v, want six", seen)
 	}
 }
 

@@ -9,11 +9,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
-
-// errorMark begins the result of a call that failed, for models that have no
-// field for it.
-const errorMark = "ERROR: "
 
 // messages turns a request into what a model of langchaingo understands: no parts
 // of ours, and the shape that it wants.
@@ -26,19 +23,19 @@ func messages(req *model.Request, o *Options) []llms.MessageContent {
 		out = append(out, llms.TextParts(llms.ChatMessageTypeSystem, req.System))
 	}
 	for _, m := range req.Messages {
-		parts := plain(m.Parts, o.Pictures)
+		said := plain(m.Parts, o.Pictures)
 		switch {
 		case o.Shape == Joined:
-			parts = join(parts)
+			said = join(said)
 		case o.Shape == Grouped && m.Role != llms.ChatMessageTypeTool:
 		default:
-			for _, p := range parts {
+			for _, p := range said {
 				out = append(out, llms.MessageContent{Role: m.Role, Parts: []llms.ContentPart{p}})
 			}
 			continue
 		}
-		if len(parts) > 0 {
-			out = append(out, llms.MessageContent{Role: m.Role, Parts: parts})
+		if len(said) > 0 {
+			out = append(out, llms.MessageContent{Role: m.Role, Parts: said})
 		}
 	}
 	if o.Shape == Paired {
@@ -47,31 +44,30 @@ func messages(req *model.Request, o *Options) []llms.MessageContent {
 	return out
 }
 
-// plain returns parts as those of llms alone. Reasoning stays behind.
-func plain(parts []llms.ContentPart, pictures Pictures) []llms.ContentPart {
+// plain returns parts as those of llms alone. Reasoning stays behind, and so does
+// what only a wrapper is to see.
+func plain(of []llms.ContentPart, pictures Pictures) []llms.ContentPart {
 	var out []llms.ContentPart
-	for _, p := range parts {
+	for _, p := range of {
+		if t, ok := parts.Text(p); ok {
+			if t != "" {
+				out = append(out, llms.TextContent{Text: t})
+			}
+			continue
+		}
+		if c, ok := parts.Call(p); ok {
+			out = append(out, c.ToolCall)
+			continue
+		}
+		if r, ok := parts.Result(p); ok {
+			r.ToolCallResponse.Content = parts.Told(&r)
+			out = append(out, r.ToolCallResponse)
+			continue
+		}
 		switch p := p.(type) {
-		case model.Reasoning, model.Author:
-		case model.Extra:
-			out = append(out, p.ToolCall)
-		case model.ToolResult:
-			r := p.ToolCallResponse
-			if p.IsError {
-				r.Content = errorMark + r.Content
-			}
-			out = append(out, r)
-		case model.SignedText:
-			if p.Text != "" {
-				out = append(out, p.TextContent)
-			}
-		case llms.TextContent:
-			if p.Text != "" {
-				out = append(out, p)
-			}
 		case llms.BinaryContent:
 			out = append(out, picture(p, pictures))
-		default:
+		case llms.ImageURLContent:
 			out = append(out, p)
 		}
 	}
@@ -85,12 +81,12 @@ func picture(p llms.BinaryContent, want Pictures) llms.ContentPart {
 	return llms.ImageURLPart("data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data))
 }
 
-// join makes one text of the texts and results among parts, with the pictures
-// after it. Calls are for models that read them.
-func join(parts []llms.ContentPart) []llms.ContentPart {
+// join makes one text of the texts and results, with the pictures after it. Calls
+// are for models that read them.
+func join(of []llms.ContentPart) []llms.ContentPart {
 	var texts []string
 	var out []llms.ContentPart
-	for _, p := range parts {
+	for _, p := range of {
 		switch p := p.(type) {
 		case llms.TextContent:
 			texts = append(texts, p.Text)

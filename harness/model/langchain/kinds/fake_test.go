@@ -25,6 +25,7 @@ type request struct {
 // A fake is a provider on a loopback port that answers every request in one way.
 type fake struct {
 	URL    string
+	server *httptest.Server
 	answer http.HandlerFunc
 
 	mu   sync.Mutex // guards the fields below
@@ -35,9 +36,9 @@ type fake struct {
 func newFake(t *testing.T, answer http.HandlerFunc) *fake {
 	t.Helper()
 	f := &fake{answer: answer}
-	s := httptest.NewServer(f)
-	t.Cleanup(s.Close)
-	f.URL = s.URL
+	f.server = httptest.NewServer(f)
+	t.Cleanup(f.server.Close)
+	f.URL = f.server.URL
 	return f
 }
 

@@ -185,6 +185,19 @@ func (h *half) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func TestNobodyAnswers(t *testing.T) {
+	each(t, func(t *testing.T, tt talk) {
+		f := newFake(t, tt.answer)
+		divert(t, f)
+		f.server.Close()
+		_, err := open(t, tt.kind, model.Descriptor{ID: tt.id}, tt.settings, f).Stream(t.Context(), ask(), ignore)
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || e.Kind != model.Connection || !e.Temporary() || !strings.Contains(e.Message, "refused") || strings.Contains(err.Error(), "k-secret") {
+			t.Errorf("error = %v, want a connection that was refused", err)
+		}
+	})
+}
+
 func TestCancel(t *testing.T) {
 	each(t, func(t *testing.T, tt talk) {
 		began, release := make(chan struct{}), make(chan struct{})

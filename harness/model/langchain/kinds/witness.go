@@ -28,7 +28,7 @@ type witness struct {
 	to      string // where it is to go
 	path    string // the last element of the path, if it is another than the library's
 	headers map[string]string
-	post    stream.Post // sorts the errors
+	post    stream.Post // sorts the refusals
 
 	mu    sync.Mutex // guards the fields below
 	fault error      // why the answer is none
@@ -40,7 +40,7 @@ type witness struct {
 func newWitness(p *opener) *witness {
 	w := &witness{
 		next: http.DefaultTransport, from: cmp.Or(p.kind.fixed, p.model.BaseURL), headers: p.options.Headers,
-		post: stream.Post{Provider: p.model.Provider, Secrets: secrets(p.options)},
+		post: stream.Post{Secrets: secrets(p.options)},
 		end:  []byte(p.kind.end),
 	}
 	if c := p.options.Client; c != nil && c.Transport != nil {
@@ -71,7 +71,7 @@ func (w *witness) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	res, err := w.next.RoundTrip(out)
 	if err != nil {
-		return nil, w.fail(&model.Error{Kind: model.Connection, Provider: w.post.Provider, Message: "the server cannot be reached", Err: err})
+		return nil, w.fail(&model.Error{Kind: model.Connection, Message: "no answer from " + out.URL.Host + ": " + err.Error(), Final: stream.Permanent(err), Err: err})
 	}
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		res.Body = &watched{ReadCloser: res.Body, witness: w}
@@ -86,7 +86,7 @@ func (w *witness) address(req *http.Request) (*http.Request, error) {
 	rest, ok := strings.CutPrefix(req.URL.String(), w.from)
 	ok = ok && (rest == "" || strings.ContainsRune("/?", rune(rest[0])))
 	if !ok {
-		return nil, &model.Error{Kind: model.Invalid, Provider: w.post.Provider, Final: true,
+		return nil, &model.Error{Kind: model.Invalid, Final: true,
 			Message: fmt.Sprintf("the library wants to send to %s, which is not the address of this provider; the request was not sent", req.URL.Host)}
 	}
 	u, err := url.Parse(w.to + rest)
@@ -163,7 +163,7 @@ func (w *witness) judge(ctx context.Context, err error, streamed bool) error {
 	case w.fault != nil:
 		return w.fault
 	case err == nil && streamed && len(w.end) > 0 && !w.ended:
-		return &model.Error{Kind: model.Connection, Provider: w.post.Provider, Message: "the answer ends before its end", Err: io.ErrUnexpectedEOF}
+		return &model.Error{Kind: model.Connection, Message: "the answer ends before its end", Err: io.ErrUnexpectedEOF}
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (b *watched) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.witness.see(p[:n])
 	if err != nil && !errors.Is(err, io.EOF) && !b.witness.over() {
-		err = b.witness.fail(&model.Error{Kind: model.Connection, Provider: b.witness.post.Provider, Message: "the connection broke", Err: err})
+		err = b.witness.fail(&model.Error{Kind: model.Connection, Message: "the connection was lost in the middle of the answer", Err: err})
 	}
 	return n, err
 }
