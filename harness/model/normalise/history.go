@@ -1,6 +1,7 @@
 package normalise
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -19,6 +20,7 @@ type history struct {
 	ids   map[string]bool // of calls, as they are on the wire
 	out   []llms.MessageContent
 
+	own    bool                  // the last answer ended with words of the reader
 	answer []piece               // that is held back
 	calls  []pending             // of it
 	held   []llms.MessageContent // what the user said meanwhile
@@ -65,12 +67,12 @@ func (h *history) add(m llms.MessageContent) {
 }
 
 // end returns the messages. Providers want to be asked: where the last word would
-// be that of the model, though it was not the last in the history, the user's
-// stands after it.
+// be that of the model, the user's stands after it, unless the history ended so and
+// the model goes on with answers of its own that are sent back.
 func (h *history) end(last llms.ChatMessageType) []llms.MessageContent {
 	h.settle()
-	n := len(h.out)
-	if n == 0 || h.out[n-1].Role == llms.ChatMessageTypeAI && last != llms.ChatMessageTypeAI {
+	n, goesOn := len(h.out), h.to.pauses && h.own && last == llms.ChatMessageTypeAI
+	if n == 0 || h.out[n-1].Role == llms.ChatMessageTypeAI && !goesOn {
 		h.push(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: phrase(onText)}})
 	}
 	return h.out
@@ -110,6 +112,7 @@ func (h *history) addAnswer(ps []llms.ContentPart) {
 		if a, ok := ps[0].(model.Author); ok {
 			author, ps = a.Ref, ps[1:]
 		}
+		h.own = author == h.to.ref
 		n := 0
 		for n < len(ps) && !isAuthor(ps[n]) {
 			n++
@@ -266,7 +269,30 @@ func (h *history) said() []llms.ContentPart {
 	if !says {
 		return nil
 	}
+	if h.to.together {
+		out = callsLast(out)
+	}
 	return out
+}
+
+// callsLast moves plain texts that stand behind calls in front of the first.
+func callsLast(ps []llms.ContentPart) []llms.ContentPart {
+	first := slices.IndexFunc(ps, func(p llms.ContentPart) bool { _, ok := parts.Call(p); return ok })
+	if first < 0 {
+		return ps
+	}
+	var texts, rest []llms.ContentPart
+	for _, p := range ps[first:] {
+		if _, ok := p.(llms.TextContent); ok {
+			texts = append(texts, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	if len(texts) == 0 {
+		return ps
+	}
+	return slices.Concat(ps[:first], texts, rest)
 }
 
 // resultOf is the result of c, made up for a call that never came to its end, and

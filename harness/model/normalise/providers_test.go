@@ -91,13 +91,13 @@ func (s *session) words() string {
 func (s *session) step() {
 	switch s.r.IntN(6) {
 	case 0, 1:
-		s.user()
+		s.user(s.words())
 	case 2:
 		s.madeUp()
 	case 3:
 		s.add(thread.Note{Text: s.words()})
 	default:
-		s.user()
+		s.user(s.one("go on", "and?\n"))
 		s.ask()
 	}
 }
@@ -109,8 +109,8 @@ var pictures = []tools.Image{
 
 func (s *session) picture() tools.Image { return pictures[s.r.IntN(len(pictures))] }
 
-func (s *session) user() {
-	u := thread.User{Blocks: []event.Block{{Text: "x"}}, Sent: []thread.Part{{Text: s.one("go on", "and?\n", s.words())}}}
+func (s *session) user(text string) {
+	u := thread.User{Blocks: []event.Block{{Text: "x"}}, Sent: []thread.Part{{Text: text}}}
 	if s.r.IntN(4) == 0 {
 		img := s.picture()
 		u.Sent = append(u.Sent, thread.Part{Image: &img, Name: s.one("", "a.png")})
@@ -183,15 +183,15 @@ func (s *session) ask() {
 	noTools := s.r.IntN(6) == 0
 	w := normalise.Wrap(client(s.t, d), d, o)
 	for range 1 + s.r.IntN(3) {
-		reply := modeltest.Reply{Text: []string{s.one("I look.", "So.", "")}}
+		reply := modeltest.Reply{Text: []string{s.one("", s.id()+" looks.")}} // the server knows its texts again
 		if s.r.IntN(2) == 0 && d.Provider != "mistral" {
-			reply.Think = []string{"Let me ", "think."}
+			reply.Think = []string{"Let me ", "think ", s.id()}
 		}
 		for i := 0; !noTools && i < s.r.IntN(4); i++ {
 			reply.Tools = append(reply.Tools, modeltest.Tool{Name: s.one("read", "grep"), Args: s.one(`{"path":"a"}`, `{}`)})
 		}
 		if len(reply.Tools) == 0 {
-			reply.Text = []string{"Done."}
+			reply.Text = []string{s.id() + " is done."}
 		}
 		if !s.answer(w, d, o, noTools, reply) || len(reply.Tools) == 0 {
 			return
@@ -290,9 +290,8 @@ func TestEveryModelTakesEveryHistory(t *testing.T) {
 	if testing.Short() {
 		seeds = 10
 	}
-	server := modeltest.New(t)
 	for seed := range seeds {
-		s := newSession(t, server, seed)
+		s := newSession(t, modeltest.New(t), seed)
 		for range 12 {
 			s.step()
 			if t.Failed() {

@@ -182,9 +182,13 @@ func partWords(parts []llms.ContentPart) int {
 		switch p := p.(type) {
 		case llms.TextContent:
 			n += words(p.Text)
+		case model.SignedText:
+			n += words(p.Text)
 		case model.Reasoning:
 			n += words(p.Text)
 		case llms.ToolCall:
+			n += words(p.FunctionCall.Arguments)
+		case model.Extra:
 			n += words(p.FunctionCall.Arguments)
 		case model.ToolResult:
 			n += words(p.Content)

@@ -56,7 +56,7 @@ func Lower(raw json.RawMessage, d Dialect) (json.RawMessage, error) {
 		return nil, err
 	}
 	for depth := maxDepth; ; depth /= 2 {
-		out := settled(v, d, depth)
+		out := settled(v, before, d, depth)
 		switch {
 		case depth == 0:
 			return json.RawMessage(open(d).String()), nil
@@ -68,17 +68,16 @@ func Lower(raw json.RawMessage, d Dialect) (json.RawMessage, error) {
 	}
 }
 
-// settled says v anew until that changes nothing.
-func settled(v *value, d Dialect, depth int) string {
-	out := ""
+// settled says v, which is written as out, anew until that changes nothing.
+func settled(v *value, out string, d Dialect, depth int) string {
 	for range maxTurns {
 		l := lowering{d: d, root: v, depth: depth, left: maxNodes}
 		v = l.top(v)
-		if s := v.String(); s != out {
-			out = s
-			continue
+		s := v.String()
+		if s == out {
+			break
 		}
-		break
+		out = s
 	}
 	return out
 }
