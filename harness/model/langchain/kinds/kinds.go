@@ -5,7 +5,7 @@
 // It offers those that are no protocol of ours. Where a provider takes an HTTP
 // client it gets one for each request, which sends to the configured address only
 // and keeps what the library drops: the status of a refusal, the time to wait, an
-// answer that was cut short. Nothing is read from the environment.
+// answer that was cut short. Nothing is taken from the environment.
 package kinds
 
 import (
