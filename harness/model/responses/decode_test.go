@@ -271,7 +271,7 @@ func TestAnswer(t *testing.T) {
 			done("0", rs), done("1", `{"type":"message","id":"m1","status":"completed","content":[{"type":"refusal","refusal":"I can't."}]}`), completed,
 		}, []llms.ContentPart{thought, text("I can't.")}},
 		{"a thought that is not whole does not go back", []string{
-			added("0", rs), added("1", `{"type":"message","id":"m1"}`), `output_text.delta "item_id":"m1","output_index":1,"content_index":0,"delta":"x"`, completed,
+			added("0", rs), done("1", msg("m1", "x")), completed,
 		}, []llms.ContentPart{model.Reasoning{TextContent: text("one\n\ntwo"), Provider: ref}, text("x")}},
 		{"arguments in done alone", []string{
 			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read","arguments":""}`),
