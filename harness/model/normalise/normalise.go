@@ -1,12 +1,3 @@
-// Package normalise makes a history fit for the model that is to read it
-// (R-HARN-15).
-//
-// A session keeps what happened, whatever model it happened with. Providers are
-// strict: every call wants its result, names and ids have an alphabet, thoughts
-// go back to no one but their author (R-HARN-31). The difference is made up here,
-// for one request, in a copy; the history itself is never touched. What a message
-// becomes depends on it and on what stands before it alone, so that a history
-// that grows keeps its prefix (R-HARN-14).
 package normalise
 
 import (

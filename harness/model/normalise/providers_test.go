@@ -301,6 +301,35 @@ func TestEveryModelTakesEveryHistory(t *testing.T) {
 	}
 }
 
+// C106, R-HARN-15: what a model has signed comes back to it after another has had a
+// turn, whichever two they are, and the other never sees it.
+func TestThereAndBack(t *testing.T) {
+	for _, a := range modeltest.Protocols() {
+		for _, b := range modeltest.Protocols() {
+			if a.Name == b.Name {
+				continue
+			}
+			t.Run(a.Name+" "+b.Name, func(t *testing.T) {
+				s := newSession(t, modeltest.New(t), 1)
+				turn := func(p modeltest.Protocol, said string) {
+					d := s.readers[slices.IndexFunc(s.readers, func(d model.Descriptor) bool { return d.Kind == p.Name })]
+					w := normalise.Wrap(client(t, d), d, normalise.Options{})
+					s.user(said)
+					calls := []modeltest.Tool{{Name: "read", Args: `{"path":"a.png"}`}, {Name: "grep", Args: `{"path":"b"}`}}
+					s.answer(w, d, normalise.Options{}, false, modeltest.Reply{Think: []string{said, " thought"}, Text: []string{said, " looks"}, Tools: calls})
+					s.answer(w, d, normalise.Options{}, false, modeltest.Reply{Think: []string{said, " again"}, Text: []string{said, " is done"}})
+				}
+				turn(a, "one")
+				turn(b, "two")
+				turn(a, "three")
+				if why := s.server.Rejected(); len(why) > 0 {
+					t.Errorf("rejected: %q", why)
+				}
+			})
+		}
+	}
+}
+
 // Any history, however broken, becomes a request that every strict server takes.
 func FuzzHistory(f *testing.F) {
 	f.Add([]byte("hacr"), []byte("aab"))
