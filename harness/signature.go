@@ -27,6 +27,7 @@ const (
 	fieldModel
 	fieldBaseURL
 	fieldKey
+	fieldSetup
 	fieldReasoning
 	fieldThinking
 	fieldWindow
@@ -40,7 +41,7 @@ const (
 
 func (f field) String() string {
 	return [...]string{
-		"kind", "provider", "model", "baseUrl", "key", "reasoning", "thinking", "window", "images", "tools",
+		"kind", "provider", "model", "baseUrl", "key", "setup", "reasoning", "thinking", "window", "images", "tools",
 		"citations", "stablePrompt", "revision",
 	}[f]
 }
@@ -65,6 +66,7 @@ func Sign(in Inputs) Signature {
 		fieldModel:     in.Model.ID,
 		fieldBaseURL:   in.Model.BaseURL,
 		fieldKey:       in.Model.KeyDigest,
+		fieldSetup:     in.Model.Setup,
 		fieldReasoning: strconv.FormatBool(in.Model.Thinks && effort != model.EffortOff),
 		fieldThinking:  string(effort),
 		fieldWindow:    strconv.Itoa(in.Model.Window),

@@ -37,6 +37,7 @@ func TestSignatureInputs(t *testing.T) { // R-HARN-02
 		{"model", func(in *harness.Inputs) { in.Model.ID = "x" }, []string{"model"}},
 		{"address", func(in *harness.Inputs) { in.Model.BaseURL = "x" }, []string{"baseUrl"}},
 		{"key", func(in *harness.Inputs) { in.Model.KeyDigest = "x" }, []string{"key"}},
+		{"headers", func(in *harness.Inputs) { in.Model.Setup = "x" }, []string{"setup"}},
 		{"thinking level", func(in *harness.Inputs) { in.Effort = model.EffortHigh }, []string{"thinking"}},
 		{"thinking off", func(in *harness.Inputs) { in.Effort = model.EffortOff }, []string{"reasoning", "thinking"}},
 		{"window", func(in *harness.Inputs) { in.Model.Window = 2 }, []string{"window"}},

@@ -240,6 +240,7 @@ type Descriptor struct {
 	Name      string // for people; "" is the ID
 	BaseURL   string
 	KeyDigest string // of the API key, hashed; "" without a key
+	Setup     string // of all else that it is set up with, hashed, such as headers and certificates; "" is nothing
 	Window    int    // context window in tokens; 0 is unknown
 	Assumed   bool   // the window is a guess, since nobody knows the model
 	Output    int    // the most tokens of one answer; 0 is unknown

@@ -450,6 +450,38 @@ kind = "langchain/bedrock"
 	}
 }
 
+// What the user says of the way to a model, of its answers and of how others' answers
+// are told is part of what a harness is built for; what says nothing is not.
+func TestSetup(t *testing.T) {
+	const provider = "[providers.acme]\nbase_url = \"https://acme.example.org\"\napi_key_command = \"echo key\"\n"
+	m := newMachine(t, Apart, "")
+	m.write(".config/lorimer/ca.pem", "")
+	seen := make(map[string]string)
+	for _, tt := range []struct{ name, config, models string }{
+		{"nothing", provider, ""},
+		{"a header", provider + "headers = { A = \"b\" }\n", ""},
+		{"another value", provider + "headers = { A = \"c\" }\n", ""},
+		{"a certificate", provider + "ca_file = \"ca.pem\"\n", ""},
+		{"history as text", provider + "[history]\ncross_vendor = \"text\"\n", ""},
+		{"another text", provider + "[history]\ncross_vendor = \"text\"\nexecuted = \"{{tool}}\"\n", ""},
+		{"a length of answers", provider, "[models.\"acme/m\"]\noutput = 7\n"},
+	} {
+		m.write(".config/lorimer/config.toml", "model = \"offline\"\n"+tt.config)
+		m.write(".config/lorimer/models.toml", tt.models)
+		snap, err := (&settings{m.App}).Freeze(t.Context(), at(m), choiceFor("acme/m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (snap.Model.Setup == "") != (tt.name == "nothing") {
+			t.Errorf("%s: setup = %q", tt.name, snap.Model.Setup)
+		}
+		if other, ok := seen[snap.Model.Setup]; ok {
+			t.Errorf("%s is as %s", tt.name, other)
+		}
+		seen[snap.Model.Setup] = tt.name
+	}
+}
+
 // A key that the provider refuses is asked for again; what was answered with it is
 // not.
 func TestRefusedKeyIsForgotten(t *testing.T) {

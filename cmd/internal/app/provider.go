@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -99,6 +102,7 @@ func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choi
 		sum := sha256.Sum256([]byte(key))
 		k.KeyDigest = hex.EncodeToString(sum[:])
 	}
+	k.Setup = setup(c, e, k.Ref())
 	open := func(context.Context) (model.Streamer, error) {
 		if keyErr != nil {
 			return nil, keyError(e, keyErr)
@@ -114,6 +118,34 @@ func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choi
 		return refused(s, func() { c.Forget(e.Name, key) }), nil
 	}
 	return chosen{Known: k, open: open, notices: k.strange(c, e)}, nil
+}
+
+// setup returns a digest of what the client of a model is made with beside its address
+// and its key, as far as the user says something of it: what has changed there needs
+// another client. It is "" where nothing is said.
+func setup(c *config.Config, e config.Endpoint, ref string) string {
+	var said []string
+	for _, named := range []map[string]string{e.Headers, e.Options} {
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			said = append(said, name, named[name])
+		}
+		said = append(said, "")
+	}
+	said = append(said, trust(e.CAFiles), c.History.Executed)
+	if c.History.CrossVendor == "text" {
+		said = append(said, c.History.CrossVendor)
+	}
+	if n := c.ModelProfile(ref).Answer; n != nil {
+		said = append(said, strconv.Itoa(*n))
+	}
+	if !slices.ContainsFunc(said, func(s string) bool { return s != "" }) {
+		return ""
+	}
+	h := sha256.New()
+	for _, s := range said {
+		fmt.Fprintf(h, "%d:%s", len(s), s) // so that a character moved from one to the next changes it
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // keyError is the error of a provider without its key.
@@ -179,6 +211,9 @@ func (a *App) wrapped(c *config.Config, m chosen) chosen {
 		}
 		return normalise.Wrap(trace.Wrap(s, a.trace), d, normalise.Options{
 			Text: c.History.CrossVendor == "text", Executed: c.History.Executed,
+			Dropped: func(tool string, why error) {
+				a.o.Log.Warn().Str("model", d.Ref()).Str("tool", tool).Err(why).Msg("tool left out")
+			},
 		}), nil
 	}
 	return m

@@ -217,6 +217,9 @@ func (c *Config) SecretEnv() []string {
 			for _, name := range e.KeyEnv {
 				names[name] = true
 			}
+			if slices.Contains(e.KeyEnv, awsSecret) {
+				names[awsSession] = true
+			}
 		}
 	}
 	if IsURL(c.Database) {
@@ -244,7 +247,9 @@ func (c *Config) Secrets() []string {
 		}
 		all = append(all, secretsInURL(p.BaseURL)...)
 		all = append(all, secretsIn(p.Headers)...)
-		all = append(all, secretsIn(p.Options)...)
+	}
+	for _, e := range c.Endpoints() {
+		all = append(all, secretsIn(e.Options)...) // the environment may have some of them
 	}
 	all = append(all, c.Proxy.secrets()...)
 	for _, s := range c.MCP {

@@ -301,7 +301,8 @@ env = { A_TOKEN = "env-secret", LEVEL = "debugging" }
 			t.Errorf("%s shows %s", v.Key, v.Value)
 		}
 	}
-	if env := c.SecretEnv(); !slices.Contains(env, "ANTHROPIC_API_KEY") || slices.Contains(env, "ACME_KEY") {
+	if env := c.SecretEnv(); !slices.Contains(env, "ANTHROPIC_API_KEY") || slices.Contains(env, "ACME_KEY") ||
+		!slices.Contains(env, "AWS_SECRET_ACCESS_KEY") || !slices.Contains(env, "AWS_SESSION_TOKEN") || slices.Contains(newMachine(t, "").load(t).SecretEnv(), "AWS_SECRET_ACCESS_KEY") {
 		t.Errorf("variables = %q", env)
 	}
 }
