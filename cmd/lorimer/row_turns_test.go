@@ -25,7 +25,7 @@ func TestRow179EachPieceAsItComes(t *testing.T) {
 	p := newPacedProvider(t)
 	e := newEditor(t)
 	e.env = []string{"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + p.URL}
-	e.acp("--model", "openai/m")
+	e.acp("--model", gpt)
 	s := e.open(nil)
 	id := e.send("session/prompt", say(s, "hello"))
 	said := ""
@@ -68,7 +68,7 @@ func TestRow179PiecesAddUp(t *testing.T) {
 		modeltest.Reply{Text: []string{"It is ", "é", "m", "pty.", "  "}},
 		modeltest.Reply{Text: []string{"Again."}},
 	)
-	e := editWith(t, m)
+	e := editWith(t, m, "--model", gpt)
 	s := e.open(nil)
 	for _, text := range []string{"look", "again"} {
 		f := e.wait(e.send("session/prompt", say(s, text)))
