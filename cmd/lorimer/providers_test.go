@@ -10,12 +10,25 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
-// reaches has the agent reach the server by the protocols of both providers.
+// reaches has the agent reach the server by the protocols of both providers. The
+// user names an older model, which a session then offers.
 func (e *editor) reaches(m *modeltest.Server) *editor {
+	e.file(".config/lorimer/models.toml", fmt.Sprintf("[models.%q]\n", gpt))
 	e.env = slices.Concat(e.env, []string{
 		"OPENAI_API_KEY=sk-test-0123456789", "OPENAI_BASE_URL=" + m.OpenAI(),
 		"ANTHROPIC_API_KEY=sk-test-0123456789", "ANTHROPIC_BASE_URL=" + m.Anthropic(),
 	})
+	return e.offers(bothProviders())
+}
+
+// offers has the sessions of the agent offer the models of the providers, which they
+// do when the user has named them.
+func (e *editor) offers(all []provider) *editor {
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "[models.%q]\n", p.model)
+	}
+	e.file(".config/lorimer/models.toml", b.String())
 	return e
 }
 
@@ -28,10 +41,12 @@ const (
 // A provider is one of the protocols of the strict server.
 type provider struct {
 	name, model string
-	busy        int // the status that it overloads with
+	busy        int    // the status that it overloads with
+	kind        string // the protocol
+	route       string // what the path of each of its requests has
 }
 
-func bothProviders() []provider { return []provider{{"openai", gpt, 503}, {"anthropic", claude, 529}} }
+func bothProviders() []provider { return allProviders()[:2] }
 
 // Models of the other protocols, which read pictures and think too.
 const (
@@ -42,8 +57,17 @@ const (
 
 // allProviders are the protocols of the strict server, for an agent that reachesAll.
 func allProviders() []provider {
-	return append(bothProviders(), provider{"responses", responder, 503}, provider{"gemini", gemini, 503}, provider{"ollama", llama, 503})
+	return []provider{
+		{"openai", gpt, 503, "openai-chat", "/chat/completions"},
+		{"anthropic", claude, 529, "anthropic", "/messages"},
+		{"responses", responder, 503, "openai-responses", "/responses"},
+		{"gemini", gemini, 503, "gemini", ":streamGenerateContent"},
+		{"ollama", llama, 503, "ollama", "/api/chat"},
+	}
 }
+
+// others are all providers but number i.
+func others(i int) []provider { return slices.Delete(allProviders(), i, i+1) }
 
 // reachesAll has the agent reach the server by every protocol. The configuration
 // is what configAll makes of settings.
@@ -52,7 +76,7 @@ func (e *editor) reachesAll(m *modeltest.Server, settings ...string) *editor {
 	m.Listed = []modeltest.ModelInfo{{ID: id, Window: 128_000, Images: true, Thinks: true}} // asked by Ollama's protocol
 	e.env = append(e.env, "ALL_KEY=sk-test-0123456789")
 	e.file(configFile, configAll(m, settings...))
-	return e
+	return e.offers(allProviders())
 }
 
 // configAll is a configuration of all providers, with other settings before it.
@@ -61,11 +85,13 @@ func configAll(m *modeltest.Server, settings ...string) string {
 	for _, s := range settings {
 		fmt.Fprintln(&b, s)
 	}
-	for _, p := range []struct{ name, kind, url string }{
-		{"openai", "openai-chat", m.OpenAI()}, {"responses", "openai-responses", m.OpenAI()},
-		{"anthropic", "anthropic", m.Anthropic()}, {"gemini", "gemini", m.Gemini()}, {"ollama", "ollama", m.Ollama()},
-	} {
-		fmt.Fprintf(&b, "[providers.%s]\nkind = %q\nbase_url = %q\napi_key_env = \"ALL_KEY\"\n", p.name, p.kind, p.url)
+	urls := map[string]string{}
+	for _, p := range modeltest.Protocols() {
+		urls[p.Name] = p.URL(m)
+	}
+	for _, p := range allProviders() {
+		_, id, _ := strings.Cut(p.model, "/")
+		fmt.Fprintf(&b, "[providers.%s]\nkind = %q\nbase_url = %q\nmodel = %q\napi_key_env = \"ALL_KEY\"\n", p.name, p.kind, urls[p.kind], id)
 	}
 	return b.String()
 }

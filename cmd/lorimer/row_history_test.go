@@ -30,12 +30,13 @@ func picture(t *testing.T) (file string, encoded string) {
 	return b.String(), base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// lookAtBoth is a turn that reads a text and a picture at once, after a thought.
-func lookAtBoth(thought string) []modeltest.Reply {
+// lookAtBoth is a turn that reads a text and a picture at once, after a thought. The
+// model says who it is.
+func lookAtBoth(thought, by string) []modeltest.Reply {
 	return []modeltest.Reply{
-		{Think: []string{thought}, Text: []string{"I read both."}, Tools: []modeltest.Tool{
+		{Think: []string{thought}, Text: []string{"I read both", " as " + by + "."}, Tools: []modeltest.Tool{
 			tool("read", object{"path": "a.txt"}), tool("read", object{"path": "img.png"})}},
-		{Text: []string{"Seen."}},
+		{Text: []string{"Seen", " by " + by + "."}},
 	}
 }
 
@@ -142,7 +143,7 @@ func TestC123NothingIsRewritten(t *testing.T) {
 			s := e.open(nil)
 			for i, day := range []string{"2026-12-01", "2026-12-02", "2026-12-03"} {
 				for range 2 {
-					m.Add(lookAtBoth("two files")...)
+					m.Add(lookAtBoth("two files", "it")...)
 					if stop := e.prompt(s, fmt.Sprint("turn ", i)); stop != "end_turn" {
 						t.Fatalf("stop reason = %s, want end_turn", stop)
 					}
@@ -188,7 +189,7 @@ func TestC125RebuildKeepsResultsAndPictures(t *testing.T) {
 	file, encoded := picture(t)
 	m := modeltest.New(t)
 	for range 3 {
-		m.Add(lookAtBoth("two files")...)
+		m.Add(lookAtBoth("two files", "it")...)
 	}
 	m.Add(modeltest.Reply{Text: []string{"It was an animal."}, Repeat: -1})
 	e := newEditor(t).reaches(m)

@@ -16,55 +16,53 @@ import (
 
 // Row 228 (R-HARN-15): after a turn with parallel calls and pictures, of the user
 // and of a tool, the provider is switched, the process ends, the next one switches
-// back. The providers accept each request, and every one has all of it, typed.
+// back, and goes on with every other provider. Each accepts each request, the first
+// after a switch too, and every one has all of it, typed.
 func TestRow228SwitchAndResume(t *testing.T) {
 	t.Parallel()
-	for _, way := range [][]string{{gpt, claude}, {claude, gpt}} {
-		t.Run("from "+way[0], func(t *testing.T) {
+	for i, p := range allProviders() {
+		t.Run("from "+p.name, func(t *testing.T) {
 			t.Parallel()
 			file, encoded := picture(t)
 			m := modeltest.New(t)
-			e := newEditor(t).reaches(m)
+			e := newEditor(t).reachesAll(m)
 			e.seed("a.txt", "the walrus\n")
 			e.seed("img.png", file)
-			e.acp("--model", way[0])
+			e.acp("--model", p.model)
 			s := e.open(nil)
-			turn := func(text, by string) {
+			var by []provider // of each request
+			turn := func(p provider) {
 				t.Helper()
-				m.Add(lookAtBoth("so thinks " + by)...)
+				by = append(by, p, p)
+				m.Add(lookAtBoth("so thinks "+p.model, p.name)...)
 				e.call("session/prompt", object{"sessionId": s, "prompt": []any{
-					object{"type": "text", "text": text}, object{"type": "image", "mimeType": "image/png", "data": encoded},
+					object{"type": "text", "text": "look"}, object{"type": "image", "mimeType": "image/png", "data": encoded},
 				}}, nil)
 			}
-			turn("first", way[0])
-			e.choose(s, "model", way[1])
-			turn("second", way[1])
-			e = e.restart("--model", way[0])
-			e.load(s)
-			turn("third", way[1]) // by the second still: that is stored
-			e.choose(s, "model", way[0])
-			turn("fourth", way[0])
-			if got := m.Rejected(); len(got) > 0 {
-				t.Errorf("rejected: %q", got)
+			turn(p)
+			for n, other := range others(i) {
+				e.choose(s, "model", other.model)
+				turn(other)
+				if n == 0 {
+					e = e.restart("--model", p.model)
+					e.load(s)
+					turn(other) // by the other still: that is stored
+				}
+				e.choose(s, "model", p.model)
+				turn(p)
 			}
 			requests := m.Requests()
-			var paths []string
-			for _, r := range requests {
-				paths = append(paths, r.Path)
-			}
-			if len(requests) != 8 {
-				t.Fatalf("%d requests, want 8", len(requests))
-			}
-			if diff := cmp.Diff([]string{paths[0], paths[0], paths[2], paths[2], paths[2], paths[2], paths[0], paths[0]}, paths); diff != "" || paths[0] == paths[2] {
-				t.Errorf("routes of the requests = %q, want the second provider in the middle", paths)
+			if got := m.Rejected(); len(got) > 0 || len(requests) != len(by) {
+				t.Fatalf("rejected: %q; %d requests, want %d", got, len(requests), len(by))
 			}
 			for i, r := range requests {
-				other := way[1]
-				if r.Path == paths[2] {
-					other = way[0]
+				if !strings.Contains(r.Path, by[i].route) {
+					t.Errorf("request %d went to %s, want %s", i+1, r.Path, by[i].route)
 				}
-				if bytes.Contains(r.Body, []byte("so thinks "+other)) {
-					t.Errorf("request %d has a thought of the other provider (R-HARN-31)", i+1)
+				for _, other := range allProviders() {
+					if other != by[i] && bytes.Contains(r.Body, []byte("so thinks "+other.model)) {
+						t.Errorf("request %d has a thought of %s (R-HARN-31)", i+1, other.model)
+					}
 				}
 				// Each turn has a picture of the user from its first request on, and one of a tool from its second.
 				if got := bytes.Count(r.Body, []byte(encoded)); got != i+1 {
@@ -74,6 +72,12 @@ func TestRow228SwitchAndResume(t *testing.T) {
 					t.Errorf("request %d has %d texts of the file, want %d", i+1, got, want)
 				}
 			}
+			for i, r := range e.requests(s) {
+				if calls, want := r.count("tool_call"), (i+1)/2*2; calls != want || r.count("tool_result") != want {
+					t.Errorf("request %d has %d calls and %d results, want %d of each", i+1, calls, r.count("tool_result"), want)
+				}
+			}
+			checkResults(t, e.lastRequest(s))
 		})
 	}
 }

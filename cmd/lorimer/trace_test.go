@@ -56,6 +56,18 @@ func (m messageLine) text() string {
 	return strings.Join(all, "\n")
 }
 
+// count returns how many parts of a type the messages have.
+func (r requestLine) count(kind string) (n int) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Type == kind {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // requests returns the requests of a session so far, or of all sessions for "".
 func (e *editor) requests(session string) []requestLine {
 	e.t.Helper()
