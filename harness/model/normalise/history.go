@@ -80,8 +80,8 @@ func (h *history) end(last llms.ChatMessageType) []llms.MessageContent {
 
 // push appends a message, or adds it to the one before: two answers in a row are
 // one for everybody, two messages of the user where the model wants roles to
-// alternate. Where the model wants to speak between results and its
-// user, it is made to.
+// alternate. Where the model wants to speak between results and its user, it is
+// made to.
 func (h *history) push(role llms.ChatMessageType, ps []llms.ContentPart) {
 	if len(ps) == 0 {
 		return

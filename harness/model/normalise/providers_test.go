@@ -330,6 +330,36 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
+// C099, C100: whatever the schemas of tools are like, each provider takes the tools
+// that are not broken.
+func TestEveryModelIsToldOfTools(t *testing.T) {
+	schemas := []string{
+		``, `true`, `{"type":"string"}`, `{"type":"object","properties":[]}`,
+		`{"$schema":"x","type":"object","additionalProperties":false,"required":["n","gone"],"properties":{"n":{"type":"integer","exclusiveMinimum":0},
+			"c":{"const":1},"u":{"type":["string","null"],"format":"uri"},"l":{"type":"array"},"any":{},"e":{"enum":["",null,"x"]},
+			"a":{"anyOf":[{"type":"object","additionalProperties":{"type":"string"},"patternProperties":{"x":{}}},{"type":"null"}],"default":null,"title":"A"}}}`,
+		`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","properties":{"c":{"type":"array","items":{"$ref":"#/$defs/T"}}}}}}`,
+		`{"type":"object","oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"not":{}}},"required":["b"]}]}`,
+		`{"type":"object","properties":{"x":{"$ref":"#/$defs/gone"}}}`,
+	}
+	s := modeltest.New(t)
+	for _, d := range readers(s) {
+		s.Add(modeltest.Reply{Text: []string{"ok"}})
+		var dropped []string
+		w := normalise.Wrap(client(t, d), d, normalise.Options{Dropped: func(tool string, _ error) { dropped = append(dropped, tool) }})
+		req := modeltest.Ask("go")
+		for i, raw := range schemas {
+			req.Tools = append(req.Tools, model.Tool{Name: fmt.Sprint("1st.tool", i), Description: "d", Schema: json.RawMessage(raw)})
+		}
+		if _, err := w.Stream(t.Context(), req, func(model.Event) error { return nil }); err != nil {
+			t.Errorf("%s: %v", d.Ref(), err)
+		}
+		if want := []string{"1st.tool7"}; !slices.Equal(dropped, want) {
+			t.Errorf("%s: dropped %q, want %q", d.Ref(), dropped, want)
+		}
+	}
+}
+
 // Any history, however broken, becomes a request that every strict server takes.
 func FuzzHistory(f *testing.F) {
 	f.Add([]byte("hacr"), []byte("aab"))
