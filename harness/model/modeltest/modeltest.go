@@ -1,11 +1,17 @@
 // Package modeltest is a model for tests: it answers what it is told to answer.
 //
-// A [Server] speaks the protocols of OpenAI and Anthropic over HTTP, so that the
-// code under test is the code that talks to real ones. It is strict: what a
-// provider might reject is rejected, with the reason. It remembers requests,
-// measures how much of each one the next repeats (R-HARN-14) and counts cached
-// tokens from that. A [Streamer] is the same without HTTP. [TestStreamer] is the
-// contract of model.Streamer as a suite.
+// A [Server] speaks the protocols of OpenAI, Anthropic, Gemini and Ollama over
+// HTTP, so that the code under test is the code that talks to real ones. It is
+// strict: what a provider might reject is rejected, with the field and the reason
+// in the provider's own shape. What a client has to send back, such as thoughts,
+// is signed, so that it is known again. The server remembers requests, measures
+// how much of each one the next repeats (R-HARN-14) and counts cached tokens from
+// that. A [Quirk] of a [Reply] has it cut the stream as one server or another
+// does. A [Streamer] is the same without HTTP.
+//
+// [TestStreamer] is the contract of model.Streamer as a suite, [TestQuirks] shows
+// that a client reads every quirk of its protocol alike, and a [Scenario] is a
+// conversation that several tests hold.
 package modeltest
 
 import (
@@ -30,6 +36,7 @@ type Reply struct {
 	Usage *model.Usage // default: counted from the request
 	Stop  model.Stop   // default: StopTools with tools, else StopEnd
 	Delay time.Duration
+	Quirk Quirk // how the server cuts the stream; default: as its protocol has it
 
 	Status int               // answers with this HTTP status instead
 	Header map[string]string // of such an answer
@@ -55,6 +62,21 @@ func JSON(v any) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+// prepare carries out what a quirk does to the reply itself.
+func (r *Reply) prepare() {
+	switch {
+	case r.Quirk == HugeArgument && len(r.Tools) > 0:
+		r.Tools[0].Args = HugeArguments()
+	case r.Quirk == Refusal && r.Stop == "":
+		r.Stop = model.StopEnd // the text alone tells of it
+	}
+}
+
+// HugeArguments are the arguments of [HugeArgument].
+func HugeArguments() string {
+	return `{"content":"` + strings.Repeat("0123456789abcdef", 40<<16) + `"}`
 }
 
 func (r *Reply) stop() model.Stop {

@@ -1,301 +1,259 @@
 package modeltest
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-
-	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
-// openAI is the protocol of chat completions. Models named deepseek… want their
-// reasoning back with calls, models named gemini… the signature of calls, which
-// they send without an index; gpt-5 and later take no temperature.
+// openAI is the protocol of chat completions. What it takes depends on the model,
+// as on the servers that speak it: OpenAI's own (gpt-…, o3 …) refuse a temperature
+// and functions beside reasoning, those named deepseek… and kimi… want their
+// reasoning back with calls, gemini-… the signatures of calls, which they send
+// without an index, and mistral-… ids of nine letters and no user right after a
+// result.
 type openAI struct{}
 
-func (openAI) fault(status int, code, message string) any {
-	e := map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}
-	if status >= 500 {
+func (openAI) fault(req *request, w *wrong) any {
+	if req != nil && isMistral(req.model) {
+		return mistralFault(w)
+	}
+	return openAIFault(w)
+}
+
+func openAIFault(w *wrong) any {
+	e := map[string]any{"message": w.reason, "type": "invalid_request_error", "param": nil, "code": nil}
+	if w.field != "" {
+		e["message"], e["param"] = fmt.Sprintf("Invalid '%s': %s", bracketed(w.field), w.reason), bracketed(w.field)
+	}
+	if w.status >= 500 {
 		e["type"] = "server_error"
 	}
-	if code != "" {
-		e["code"] = code
+	if w.code != "" {
+		e["code"] = w.code
 	}
 	return map[string]any{"error": e}
 }
 
-func (openAI) parse(r *http.Request, body []byte) (*request, error) {
-	h := r.Header
-	if a := h.Get("Authorization"); h["Authorization"] != nil && strings.TrimSpace(strings.TrimPrefix(a, "Bearer")) == "" {
-		return nil, errors.New("the Authorization header is empty")
+// mistralFault is what Mistral makes of an error: flat, or a list of what its
+// schema does not know.
+func mistralFault(w *wrong) any {
+	if w.status == http.StatusUnprocessableEntity {
+		loc := []any{"body"}
+		for word := range strings.SplitSeq(w.field, ".") {
+			loc = append(loc, word)
+		}
+		return map[string]any{"detail": []any{map[string]any{"type": "extra_forbidden", "loc": loc, "msg": w.reason}}}
 	}
-	m, err := members("request", body, "model", "stream", "stream_options", "prompt_cache_key", "tools", "tool_choice",
-		"messages", "max_tokens", "max_completion_tokens", "reasoning_effort", "reasoning", "thinking", "temperature", "response_format")
+	kind := map[string]string{"3230": "invalid_request_message_order", "3280": "invalid_function_call"}[w.code]
+	if kind == "" {
+		kind = "invalid_request_error"
+	}
+	return map[string]any{"object": "error", "message": w.Error(), "type": kind, "param": nil, "code": w.code}
+}
+
+// checkBearer checks an Authorization header, which local servers do without.
+func checkBearer(h http.Header) error {
+	if a := h.Get("Authorization"); h["Authorization"] != nil && strings.TrimSpace(strings.TrimPrefix(a, "Bearer")) == "" {
+		return coded(http.StatusUnauthorized, "invalid_api_key", "", "the Authorization header is empty")
+	}
+	return nil
+}
+
+func (openAI) parse(r *http.Request, body []byte) (*request, error) {
+	if err := checkBearer(r.Header); err != nil {
+		return nil, err
+	}
+	m, err := members(body, "model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls",
+		"max_tokens", "max_completion_tokens", "temperature", "top_p", "n", "stop", "seed", "frequency_penalty", "presence_penalty",
+		"logit_bias", "logprobs", "top_logprobs", "metadata", "user", "safety_identifier", "service_tier", "store", "verbosity",
+		"response_format", "reasoning_effort", "reasoning", "thinking", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention")
 	if err != nil {
 		return nil, err
 	}
-	req := &request{model: text(m["model"]), session: text(m["prompt_cache_key"]), implicit: true}
-	c := openAIChecker{req: req}
-	return req, errors.Join(c.top(m), c.tools(m), c.messages(list(m["messages"])))
+	req := newRequest(m.text("model"), m.text("prompt_cache_key"))
+	c := openAIChecker{req: req, family: familyOf(req.model), turn: -1}
+	req.cache = c.family.cache()
+	for _, check := range []func(object) error{c.top, c.options, c.thinks, c.caches, c.tools, c.messages} {
+		if err := check(m); err != nil {
+			return req, err
+		}
+	}
+	return req, nil
 }
 
 // openAIChecker walks through one request.
 type openAIChecker struct {
-	req   *request
-	pairs pairs
-	first string // first message of the user
+	req    *request
+	family openAIFamily
+	pairs  pairs
+	first  string // first message of the user
+	turn   int    // index of the message that began the turn
+	json   bool   // the word JSON occurs
 }
 
-func (c *openAIChecker) top(m map[string]json.RawMessage) error {
-	reasons := strings.HasPrefix(c.req.model, "gpt-5") || strings.HasPrefix(c.req.model, "o3")
+func (c *openAIChecker) top(m object) error {
+	id := c.req.model
 	switch {
-	case c.req.model == "":
-		return errors.New("model is missing")
+	case id == "":
+		return coded(0, "missing_required_parameter", "model", "the model is missing")
 	case string(m["stream"]) != "true":
-		return errors.New("only streams are served; set stream")
-	case !absent(m["max_tokens"]) && !absent(m["max_completion_tokens"]):
-		return errors.New("max_tokens and max_completion_tokens exclude each other")
-	case reasons && !absent(m["temperature"]):
-		return errors.New("temperature is not supported with this model")
-	case reasons && !absent(m["max_tokens"]):
-		return errors.New("max_tokens is not supported with this model; use max_completion_tokens")
-	case strings.HasPrefix(c.req.model, "gpt-5.5") && !absent(m["tools"]) && text(m["reasoning_effort"]) != "none":
-		return errors.New("function tools with reasoning_effort are not supported on this route")
+		return bad("stream", "only streams are served; set stream")
+	case m.has("max_tokens") && m.has("max_completion_tokens"):
+		return bad("max_tokens", "max_tokens and max_completion_tokens exclude each other")
+	case c.family.reasons && m.has("temperature"):
+		return coded(0, "unsupported_parameter", "temperature", "not supported with this model")
+	case c.family.reasons && m.has("max_tokens"):
+		return coded(0, "unsupported_parameter", "max_tokens", "not supported with this model; use max_completion_tokens")
 	}
-	c.req.segments = append(c.req.segments, segment{text: "model:" + c.req.model})
-	return nil
-}
-
-func (c *openAIChecker) tools(m map[string]json.RawMessage) error {
-	if absent(m["tools"]) {
-		if !absent(m["tool_choice"]) {
-			return errors.New("tool_choice is only allowed with tools")
+	for _, k := range []string{"max_tokens", "max_completion_tokens"} {
+		if _, err := m.int(k, 1); err != nil {
+			return err
 		}
+	}
+	if !isMistral(id) {
 		return nil
 	}
-	var names []string
-	var schemas []json.RawMessage
-	for i, raw := range list(m["tools"]) {
-		t, err := members(fmt.Sprintf("tools.%d", i), raw, "type", "function")
-		if err != nil {
-			return err
+	for _, k := range []string{"stream_options", "max_completion_tokens", "prompt_cache_options", "reasoning", "thinking"} {
+		if m[k] != nil {
+			return coded(http.StatusUnprocessableEntity, "", k, "extra inputs are not permitted")
 		}
-		f, err := members(fmt.Sprintf("tools.%d.function", i), t["function"], "name", "description", "parameters")
-		if err != nil {
-			return err
-		}
-		names, schemas = append(names, text(f["name"])), append(schemas, f["parameters"])
-		c.req.segments = append(c.req.segments, segment{text: "tool:" + string(raw)})
 	}
-	if len(names) == 0 {
-		return errors.New("tools is an empty list")
-	}
-	return checkTools(names, schemas)
+	return nil
 }
 
-func (c *openAIChecker) messages(msgs []json.RawMessage) error {
-	if len(msgs) == 0 {
-		return errors.New("messages is empty")
+func (c *openAIChecker) options(m object) error {
+	if m.has("stream_options") {
+		o, err := members(m["stream_options"], "include_usage", "include_obfuscation")
+		if err != nil {
+			return at("stream_options", err)
+		}
+		c.req.usage = string(o["include_usage"]) == "true"
 	}
-	role := ""
-	for i, raw := range msgs {
-		m, err := members("message", raw)
+	c.req.usage = c.req.usage || countsUnasked(c.req.model)
+	if m.has("response_format") {
+		f, err := members(m["response_format"], "type", "json_schema")
 		if err == nil {
-			role = text(m["role"])
-			err = c.message(i, role, m)
+			_, err = f.word("type", "text", "json_object", "json_schema")
 		}
 		if err != nil {
-			return fmt.Errorf("messages.%d: %w", i, err)
+			return at("response_format", err)
 		}
-		c.req.segments = append(c.req.segments, segment{text: role + ":" + string(raw)})
 	}
-	if c.req.session == "" {
-		c.req.session = c.first
-	}
-	if err := c.pairs.settled(); err != nil {
-		return err
-	}
-	if role == "assistant" {
-		return errors.New("the last message is the model's own")
+	return checkCacheKey(m)
+}
+
+func checkCacheKey(m object) error {
+	if k := m.text("prompt_cache_key"); len(k) > 64 {
+		return coded(0, "string_above_max_length", "prompt_cache_key", "a string of %d bytes; the most is 64", len(k))
 	}
 	return nil
 }
 
-func (c *openAIChecker) message(i int, role string, m map[string]json.RawMessage) error {
-	if role != "tool" {
-		if err := c.pairs.settled(); err != nil {
-			return err
+// thinks checks the ways to tell the effort.
+func (c *openAIChecker) thinks(m object) error {
+	for _, k := range []string{"reasoning", "thinking"} {
+		if m[k] != nil && c.family.own {
+			return coded(0, "unknown_parameter", k, "unknown field; extra inputs are not permitted")
 		}
 	}
-	switch role {
-	case "system", "developer":
-		if i > 0 || text(m["content"]) == "" {
-			return errors.New("a system message is first and has text")
+	if m.has("reasoning") {
+		if _, err := members(m["reasoning"], "effort", "max_tokens", "exclude", "enabled"); err != nil {
+			return at("reasoning", err)
 		}
-	case "user":
-		t, err := userText(m["content"])
+	}
+	if m.has("thinking") {
+		t, err := members(m["thinking"], "type")
+		if err == nil {
+			_, err = t.word("type", "enabled", "disabled")
+		}
 		if err != nil {
-			return err
-		}
-		c.req.last = t
-		if c.first == "" {
-			c.first = t
-		}
-	case "assistant":
-		return c.assistant(m)
-	case "tool":
-		if absent(m["content"]) || m["content"][0] != '"' {
-			return errors.New("content of a result is a string")
-		}
-		c.req.last = text(m["content"])
-		return c.pairs.result(text(m["tool_call_id"]))
-	default:
-		return fmt.Errorf("role %q is unknown", role)
-	}
-	return nil
-}
-
-// userText is the text of content, a string or typed parts.
-func userText(raw json.RawMessage) (string, error) {
-	if s := text(raw); s != "" {
-		return s, nil
-	}
-	parts := list(raw)
-	if len(parts) == 0 {
-		return "", errors.New("content is empty")
-	}
-	var out []string
-	for _, raw := range parts {
-		var p struct {
-			Type, Text string
-			ImageURL   struct{ URL string } `json:"image_url"`
-		}
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return "", err
-		}
-		switch {
-		case p.Type == "text" && p.Text != "":
-			out = append(out, p.Text)
-		case p.Type == "image_url" && (strings.HasPrefix(p.ImageURL.URL, "data:image/") || strings.HasPrefix(p.ImageURL.URL, "http")):
-		default:
-			return "", fmt.Errorf("a part is empty or unknown: %.80q", raw)
+			return at("thinking", err)
 		}
 	}
-	return strings.Join(out, "\n"), nil
-}
-
-func (c *openAIChecker) assistant(m map[string]json.RawMessage) error {
-	calls := list(m["tool_calls"])
-	if _, has := m["content"]; !has {
-		return errors.New("content is missing; it may be null")
-	}
-	if text(m["content"]) == "" && len(calls) == 0 {
-		return errors.New("an answer is empty")
-	}
-	if strings.HasPrefix(c.req.model, "deepseek") && len(calls) > 0 && absent(m["reasoning_content"]) {
-		return errors.New("the reasoning_content in the thinking mode must be passed back")
-	}
-	if !strings.HasPrefix(c.req.model, "deepseek") && m["reasoning_content"] != nil {
-		return errors.New("reasoning_content is not accepted")
-	}
-	for i, raw := range calls {
-		if err := c.toolCall(i, raw); err != nil {
-			return fmt.Errorf("tool_calls.%d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (c *openAIChecker) toolCall(i int, raw json.RawMessage) error {
-	t, err := members("call", raw, "id", "type", "function", "extra_content")
+	effort, err := c.family.effort(m, "reasoning_effort")
 	if err != nil {
 		return err
 	}
-	f, err := members("function", t["function"], "name", "arguments")
-	if err != nil {
-		return err
+	on := effort != "" && effort != "none" || effort == "" && c.family.reasonsByDefault()
+	if c.family.version >= 504 && m.has("tools") && on {
+		return bad("reasoning_effort", "function tools beside reasoning are not supported for %s on this route; use /v1/responses or the effort none", c.req.model)
 	}
-	gemini := strings.HasPrefix(c.req.model, "gemini")
+	return nil
+}
+
+// effort reads the effort under k.
+func (f openAIFamily) effort(m object, k string) (string, error) {
+	s, err := m.word(k, "none", "minimal", "low", "medium", "high", "xhigh", "max")
 	switch {
-	case text(t["type"]) != "function":
-		return errors.New("type is not function")
-	case !object(json.RawMessage(text(f["arguments"]))):
-		return fmt.Errorf("arguments are not an object: %.80q", text(f["arguments"]))
-	case gemini && i == 0 && !strings.Contains(string(t["extra_content"]), "thought_signature"):
-		return errors.New("function call is missing a thought_signature")
-	case !gemini && t["extra_content"] != nil:
-		return errors.New("extra_content is not accepted")
+	case err != nil || s == "" || !f.own:
+		return s, err
+	case !f.reasons:
+		return "", coded(0, "unsupported_parameter", k, "not supported with this model")
+	case !slices.Contains(f.efforts(), s):
+		return "", coded(0, "unsupported_value", k, "%q is not supported with this model; supported are %s", s, strings.Join(f.efforts(), ", "))
 	}
-	return c.pairs.call(text(t["id"]), text(f["name"]))
+	return s, nil
 }
 
-// openAIWriter writes chunks.
-type openAIWriter struct {
-	e     *events
-	model string
+func (c *openAIChecker) caches(m object) error {
+	return c.family.cacheOptions(m, c.req)
 }
 
-func (openAI) stream(e *events, req *request, _ *Reply, _ model.Usage) writer {
-	e.open()
-	w := &openAIWriter{e, req.model}
-	w.chunk(map[string]any{"role": "assistant", "content": ""}, nil)
-	return w
-}
-
-func (w *openAIWriter) chunk(delta, finish any) {
-	w.e.piece("", map[string]any{"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1, "model": w.model,
-		"choices": []any{map[string]any{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}}})
-}
-
-func (w *openAIWriter) think(s string) { w.chunk(map[string]any{"reasoning_content": s}, nil) }
-func (w *openAIWriter) text(s string)  { w.chunk(map[string]any{"content": s}, nil) }
-
-func (w *openAIWriter) tools(ts []Tool) {
-	for i, t := range ts {
-		w.tool(i, t)
+func (c *openAIChecker) tools(m object) error {
+	tools := list(m["tools"])
+	switch {
+	case !m.has("tools") && m.has("tool_choice"):
+		return bad("tool_choice", "only allowed with tools")
+	case !m.has("tools") && m.has("parallel_tool_calls"):
+		return bad("parallel_tool_calls", "only allowed with tools")
+	case !m.has("tools"):
+		return nil
+	case len(tools) == 0:
+		return bad("tools", "an empty list")
+	case len(tools) > 128:
+		return bad("tools", "%d tools; the most is 128", len(tools))
 	}
-}
-
-func (w *openAIWriter) tool(i int, t Tool) {
-	call := func(v map[string]any) { w.chunk(map[string]any{"tool_calls": []any{v}}, nil) }
-	if strings.HasPrefix(w.model, "gemini") {
-		v := map[string]any{"id": t.ID, "type": "function", "function": map[string]any{"name": t.Name, "arguments": t.Args}}
-		if i == 0 {
-			v["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": "c2lnbmVk"}}
+	var names []string
+	for i, raw := range tools {
+		where := elem("tools", i)
+		t, err := members(raw, "type", "function")
+		if err != nil {
+			return at(where, err)
 		}
-		call(v)
-		return
+		f, err := members(t["function"], "name", "description", "parameters", "strict")
+		if err != nil {
+			return at(where+".function", err)
+		}
+		if t.text("type") != "function" {
+			return bad(where+".type", "%q is not function", t.text("type"))
+		}
+		if err := c.family.checkSchema(f["parameters"]); err != nil {
+			return at(where+".function.parameters", err)
+		}
+		names = append(names, f.text("name"))
+		c.req.add("tool", raw, nil, "")
 	}
-	call(map[string]any{"index": i, "id": t.ID, "type": "function", "function": map[string]any{"name": t.Name, "arguments": ""}})
-	for _, part := range halves(t.Args) {
-		call(map[string]any{"index": i, "function": map[string]any{"arguments": part}})
+	if err := checkNames(names); err != nil {
+		return err
 	}
+	return checkChoice(m, names, "function")
 }
 
-// halves cuts s in two, not inside a character.
-func halves(s string) []string {
-	if len(s) < 2 {
-		return []string{s}
+// checkChoice checks a tool choice: a word, or the name of a tool, in an object
+// under in or beside the type.
+func checkChoice(m object, names []string, in string) error {
+	raw := m["tool_choice"]
+	if absent(raw) || slices.Contains([]string{"none", "auto", "required"}, text(raw)) {
+		return nil
 	}
-	r := []rune(s)
-	return []string{string(r[:len(r)/2]), string(r[len(r)/2:])}
-}
-
-func (w *openAIWriter) fail(code, message string) {
-	w.e.send("", map[string]any{"error": map[string]any{"message": message, "type": code, "code": nil}})
-}
-
-func (w *openAIWriter) end(stop model.Stop, u model.Usage) {
-	finish := map[model.Stop]string{model.StopEnd: "stop", model.StopTools: "tool_calls", model.StopLength: "length",
-		model.StopContext: "length", model.StopRefusal: "content_filter", model.StopPause: "stop"}[stop]
-	w.chunk(map[string]any{}, finish)
-	if u.Known {
-		w.e.send("", map[string]any{"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1, "model": w.model, "choices": []any{},
-			"usage": map[string]any{"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-				"prompt_tokens_details":     map[string]any{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite},
-				"completion_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning}}})
+	o, err := members(raw)
+	if err == nil && in != "" {
+		o, err = members(o[in])
 	}
-	w.e.send("", "[DONE]")
+	if err != nil || !slices.Contains(names, o.text("name")) {
+		return bad("tool_choice", "neither none, auto, required nor one of the tools: %.80s", raw)
+	}
+	return nil
 }

@@ -2,32 +2,22 @@ package modeltest
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
 const (
-	bytesPerToken = 4
-	minCached     = 1024 // tokens, below which nothing is cached
-	cacheStep     = 128  // tokens, by which a cache without marks grows
-	lookBack      = 20   // blocks before a mark that are searched
+	bytesPerToken   = 4
+	lookBack        = 20 // blocks before a mark that Anthropic searches
+	keepBreakpoints = 80 // latest breakpoints that OpenAI considers
 )
-
-// A segment is a piece of a request in the order in which providers cache: the
-// model, each tool, the system prompt, the messages block by block.
-type segment struct {
-	text   string
-	marked bool // it bears a cache mark, which text does not show
-}
 
 // A session is what the cache knows of requests that belong together.
 type session struct {
-	last   []segment
-	reuse  []Reuse
-	cached map[[32]byte]bool // digests of prefixes
+	last  []segment
+	reuse []Reuse
+	ends  [][32]byte // digests of the prefixes that are cached, the latest last
 }
 
 // A Reuse compares a request with the one before it in its session.
@@ -76,60 +66,65 @@ func (s *Server) Ratio() float64 {
 func (s *Server) count(req *request) model.Usage {
 	se := s.sessions[req.session]
 	if se == nil {
-		se = &session{cached: map[[32]byte]bool{}}
+		se = &session{}
 		s.sessions[req.session] = se
 	}
 	if se.last != nil {
 		se.reuse = append(se.reuse, compare(req.session, se.last, req.segments))
 	}
 	u := model.Usage{Input: total(req.segments) / bytesPerToken, Known: true}
-	switch {
-	case req.uncached:
-	case req.implicit:
-		if se.last != nil {
-			u.CacheRead = compare("", se.last, req.segments).Common / bytesPerToken / cacheStep * cacheStep
-		}
-	default:
-		u.CacheRead, u.CacheWrite = se.marks(req.segments)
+	switch c := req.cache; c.way {
+	case byPrefix:
+		u.CacheRead = compare("", se.last, req.segments).Common / bytesPerToken
+		u.CacheRead -= u.CacheRead % max(c.step, 1)
+	case byMarks, byBreakpoint:
+		u.CacheRead, u.CacheWrite = se.ended(req.segments, c)
 	}
-	if u.CacheRead < minCached {
+	if u.CacheRead < req.cache.least {
 		u.CacheRead = 0
 	}
-	if u.CacheWrite < minCached {
+	if u.CacheWrite < req.cache.least {
 		u.CacheWrite = 0
+	}
+	if req.window > 0 {
+		u.Input = min(u.Input, req.window) // the rest is dropped without a word
 	}
 	se.last = req.segments
 	return u
 }
 
-// marks reads and writes the cache at the marks, as Anthropic does: a prefix is
-// found if it ended in a mark before and stands at most lookBack blocks before
-// a mark of this request.
-func (se *session) marks(segs []segment) (read, write int) {
-	var sums [][32]byte
-	var sizes []int
+// ended reads and writes a cache of prefixes that end in marks: with Anthropic one
+// is found if it ended in a mark before and stands at most so many blocks before a
+// mark of this request, with OpenAI wherever it ended.
+func (se *session) ended(segs []segment, c cache) (read, write int) {
+	sums, sizes := make([][32]byte, len(segs)), make([]int, len(segs))
 	h, n := sha256.New(), 0
-	for _, s := range segs {
+	for i, s := range segs {
 		h.Write([]byte(s.text))
 		n += len(s.text)
-		sums = append(sums, [32]byte(h.Sum(nil)))
-		sizes = append(sizes, n)
+		sums[i], sizes[i] = [32]byte(h.Sum(nil)), n
 	}
+	last := len(segs) - 1
+	var ends [][32]byte
 	for i, s := range segs {
-		if !s.marked {
+		if !s.marked && (!c.newest || i < last) {
 			continue
 		}
-		for j := i; j >= max(0, i-lookBack); j-- {
-			if se.cached[sums[j]] {
+		from := 0
+		if c.segment > 0 {
+			from = max(0, i-c.segment)
+		}
+		for j := from; j <= i; j++ {
+			if slices.Contains(se.ends, sums[j]) {
 				read = max(read, sizes[j])
 			}
 		}
 		write = sizes[i]
+		ends = append(ends, sums[i])
 	}
-	for i, s := range segs {
-		if s.marked {
-			se.cached[sums[i]] = true
-		}
+	se.ends = append(se.ends, ends...)
+	if over := len(se.ends) - keepBreakpoints; over > 0 && c.way == byBreakpoint {
+		se.ends = se.ends[over:]
 	}
 	return read / bytesPerToken, (write - read) / bytesPerToken
 }
@@ -151,14 +146,4 @@ func total(segs []segment) int {
 		n += len(s.text)
 	}
 	return n
-}
-
-// cutMark is raw as a segment, its bytes less a cache mark at its end.
-func cutMark(label string, raw json.RawMessage) segment {
-	const mark = `,"cache_control":{"type":"ephemeral"}`
-	text, marked := strings.CutSuffix(string(raw), mark+"}")
-	if marked {
-		text += "}"
-	}
-	return segment{label + ":" + text, marked}
 }

@@ -1,9 +1,7 @@
 package modeltest
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -16,18 +14,27 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
-// ModelID is the one model that a server lists. It answers under any other id
-// as well.
+// ModelID is the one model that a server lists by itself. It answers under any
+// other id as well.
 const ModelID = "test-model"
 
-// A Server is a provider of models on a loopback port.
+// A Server is a provider of models on a loopback port. It speaks every protocol
+// of [Protocols].
 type Server struct {
 	URL string // http://127.0.0.1:PORT
+
+	// Product is what the server passes for when it is asked what it serves, and
+	// Listed are the models that it then names; default: [ModelID]. They are set
+	// before the first request.
+	Product Product
+	Listed  []ModelInfo
 
 	http   *http.Server
 	done   chan struct{} // closed when the server has ended
 	script script
 	gone   chan struct{}
+	memory memory
+	prefix string // of ids that this server makes up
 
 	mu       sync.Mutex // guards the fields below
 	recs     []Record
@@ -40,6 +47,7 @@ type Record struct {
 	Header  http.Header
 	Body    []byte
 	Session string // what ties requests together: the cache key, else the first message
+	Last    string // text of the last message, tool results included
 	Reject  string // why it was rejected; "" if it was not
 }
 
@@ -50,8 +58,8 @@ func Open(replies ...Reply) (*Server, error) {
 		return nil, fmt.Errorf("starting the test model: %w", err)
 	}
 	s := &Server{
-		URL: "http://" + l.Addr().String(), done: make(chan struct{}),
-		gone: make(chan struct{}, 64), sessions: map[string]*session{},
+		URL: "http://" + l.Addr().String(), done: make(chan struct{}), gone: make(chan struct{}, 64),
+		sessions: map[string]*session{}, prefix: strings.ToLower(rand.Text()[:8]),
 	}
 	s.script.add(replies)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
@@ -85,7 +93,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// OpenAI is the base URL of chat completions.
+// OpenAI is the base URL of chat completions and Responses.
 func (s *Server) OpenAI() string { return s.URL + "/v1" }
 
 // Anthropic is the base URL of messages.
@@ -123,36 +131,35 @@ func (s *Server) Rejected() []string {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch path := r.URL.Path; {
-	case r.Method == http.MethodPost && strings.HasSuffix(path, "/chat/completions"):
-		s.answer(w, r, openAI{})
-	case r.Method == http.MethodPost && strings.HasSuffix(path, "/responses"):
-		s.answer(w, r, responses{})
-	case r.Method == http.MethodPost && strings.HasSuffix(path, ":streamGenerateContent"):
-		s.answer(w, r, gemini{})
-	case r.Method == http.MethodPost && path == "/api/chat":
-		s.answer(w, r, ollama{})
-	case r.Method == http.MethodPost && strings.HasSuffix(path, "/messages"):
-		s.answer(w, r, anthropic{})
-	case path == "/v1/models":
-		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "has_more": false,
-			"data": []any{map[string]any{"id": ModelID, "object": "model", "type": "model", "display_name": ModelID}}})
-	case path == "/api/tags":
-		writeJSON(w, http.StatusOK, map[string]any{"models": []any{map[string]any{"name": ModelID, "model": ModelID, "size": 1 << 30}}})
-	case path == "/api/show":
-		writeJSON(w, http.StatusOK, map[string]any{"capabilities": []string{"completion", "tools"},
-			"model_info": map[string]any{"general.architecture": "test", "test.context_length": 32768}})
-	default:
-		writeJSON(w, http.StatusNotFound, map[string]any{"error": map[string]any{"message": "no such route: " + path, "type": "not_found_error"}})
+	if r.Method == http.MethodPost {
+		switch path := r.URL.Path; {
+		case strings.HasSuffix(path, "/chat/completions"):
+			s.answer(w, r, openAI{})
+			return
+		case strings.HasSuffix(path, "/responses"):
+			s.answer(w, r, responses{&s.memory})
+			return
+		case strings.HasSuffix(path, "/messages"):
+			s.answer(w, r, anthropic{})
+			return
+		case strings.HasSuffix(path, geminiMethod):
+			s.answer(w, r, gemini{})
+			return
+		case path == "/api/chat":
+			s.answer(w, r, ollama{listed: s.Listed})
+			return
+		}
 	}
+	s.inform(w, r)
 }
 
 // A protocol is one way to ask and to answer.
 type protocol interface {
-	// parse reads a request and says what is wrong with it.
+	// parse reads a request and says what is wrong with it. With an error the
+	// request is what was read of it, or nil.
 	parse(r *http.Request, body []byte) (*request, error)
-	// fault is the body of an error.
-	fault(status int, code, message string) any
+	// fault is the body of an error; the request may be nil.
+	fault(req *request, w *wrong) any
 	// stream starts an answer.
 	stream(e *events, req *request, reply *Reply, usage model.Usage) writer
 }
@@ -161,20 +168,26 @@ type protocol interface {
 type writer interface {
 	think(s string)
 	text(s string)
-	tools(ts []Tool)
+	tools(ts []Tool) // all calls, of which there is one at least
 	fail(code, message string)
 	end(stop model.Stop, usage model.Usage)
 }
 
-// A request is what is common to both protocols.
+// A request is what is common to all protocols.
 type request struct {
 	model     string
 	session   string
 	last      string    // text of the last message
 	segments  []segment // in the order of the cache
-	implicit  bool      // the cache needs no marks
-	uncached  bool      // nothing is said of a cache
-	encrypted bool      // reasoning is to come encrypted
+	cache     cache
+	window    int  // tokens that the server reads of the prompt; 0 is all
+	usage     bool // token counts are asked for
+	encrypted bool // reasoning is to come encrypted
+	stored    bool // the answer can be gone on with by its id
+}
+
+func newRequest(id, session string) *request {
+	return &request{model: id, session: session, segments: []segment{{text: "model:" + id}}}
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
@@ -193,7 +206,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	s.mu.Lock()
 	if req != nil {
-		rec.Session = req.session
+		rec.Session, rec.Last = req.session, req.last
 	}
 	s.recs = append(s.recs, rec)
 	number := len(s.recs)
@@ -204,42 +217,42 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 
 	switch {
 	case err != nil:
-		writeJSON(w, http.StatusBadRequest, p.fault(http.StatusBadRequest, "", err.Error()))
+		refused := refusal(err)
+		writeJSON(w, refused.status, p.fault(req, refused))
 	case reply.Status != 0:
 		for k, v := range reply.Header {
 			w.Header().Set(k, v)
 		}
-		writeJSON(w, reply.Status, p.fault(reply.Status, reply.Code, reply.Error))
+		writeJSON(w, reply.Status, p.fault(req, &wrong{status: reply.Status, code: reply.Code, reason: reply.Error, wait: reply.Header["Retry-After"]}))
 	default:
-		s.play(r.Context(), w, p, req, &reply, usage, number)
+		reply.prepare()
+		e := &events{ctx: r.Context(), w: w, delay: reply.Delay, quirk: reply.Quirk, prefix: fmt.Sprintf("%s%d", s.prefix, number)}
+		s.play(e, p, req, &reply, usage)
 	}
 }
 
-// errGone says that the client went away.
-var errGone = errors.New("client is gone")
-
 // play streams a reply.
-func (s *Server) play(ctx context.Context, w http.ResponseWriter, p protocol, req *request, reply *Reply, usage model.Usage, number int) {
+func (s *Server) play(e *events, p protocol, req *request, reply *Reply, usage model.Usage) {
 	if reply.Usage != nil {
 		usage = *reply.Usage
 	} else {
 		usage.Output = size(reply) / bytesPerToken
 	}
-	e := &events{ctx: ctx, w: w, delay: reply.Delay, number: number}
 	out := p.stream(e, req, reply, usage)
-	for _, t := range reply.Think {
-		out.think(t)
-	}
-	for _, t := range reply.Text {
-		out.text(t)
-	}
-	if len(reply.Tools) > 0 {
-		out.tools(reply.Tools)
+	if reply.Quirk != OnlyKeepAlive {
+		pieces(out, reply)
 	}
 	switch {
 	case e.err != nil:
+	case reply.Quirk == OnlyKeepAlive:
+		for e.err == nil {
+			e.alive()
+			e.wait(max(reply.Delay, 5*time.Millisecond))
+		}
+	case reply.Quirk == MalformedEvent:
+		e.send("", `{"choices":[{"delta":`)
 	case reply.Hang:
-		<-ctx.Done()
+		<-e.ctx.Done()
 		e.err = errGone
 	case reply.Cut:
 		panic(http.ErrAbortHandler) // breaks the connection
@@ -258,6 +271,18 @@ func (s *Server) play(ctx context.Context, w http.ResponseWriter, p protocol, re
 	}
 }
 
+func pieces(out writer, reply *Reply) {
+	for _, t := range reply.Think {
+		out.think(t)
+	}
+	for _, t := range reply.Text {
+		out.text(t)
+	}
+	if len(reply.Tools) > 0 {
+		out.tools(reply.Tools)
+	}
+}
+
 // size is how long a reply is.
 func size(r *Reply) int {
 	n := bytesPerToken
@@ -271,74 +296,4 @@ func size(r *Reply) int {
 		n += len(t.Name) + len(t.Args)
 	}
 	return n
-}
-
-// events writes server-sent events or lines. After the first error it writes
-// nothing.
-type events struct {
-	ctx    context.Context
-	w      http.ResponseWriter
-	delay  time.Duration
-	number int  // of the request on this server
-	lines  bool // JSON a line
-	err    error
-}
-
-func (e *events) open() {
-	e.w.Header().Set("Content-Type", "text/event-stream")
-	if e.lines {
-		e.w.Header().Set("Content-Type", "application/x-ndjson")
-	}
-	e.w.Header().Set("X-Request-Id", "req_test")
-	e.w.WriteHeader(http.StatusOK)
-	e.flush()
-}
-
-// piece is send after the delay of the reply.
-func (e *events) piece(name string, data any) {
-	if e.err == nil && e.delay > 0 {
-		select {
-		case <-e.ctx.Done():
-			e.err = errGone
-		case <-time.After(e.delay):
-		}
-	}
-	e.send(name, data)
-}
-
-// send writes an event; data that is a string is written as it is.
-func (e *events) send(name string, data any) {
-	if e.err == nil && e.ctx.Err() != nil {
-		e.err = errGone
-	}
-	if e.err != nil {
-		return
-	}
-	text, ok := data.(string)
-	if !ok {
-		text = JSON(data)
-	}
-	switch {
-	case e.lines:
-		text += "\n"
-	case name != "":
-		text = "event: " + name + "\ndata: " + text + "\n\n"
-	default:
-		text = "data: " + text + "\n\n"
-	}
-	_, e.err = io.WriteString(e.w, text)
-	e.flush()
-}
-
-func (e *events) flush() {
-	if err := http.NewResponseController(e.w).Flush(); err != nil && e.err == nil {
-		e.err = err
-	}
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	// A client that is gone needs no answer.
-	_ = json.NewEncoder(w).Encode(v)
 }
