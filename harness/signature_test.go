@@ -89,8 +89,8 @@ func TestSignaturePartsHideSecrets(t *testing.T) { // R-CMD-06
 			t.Errorf("base_url = %q, want the address and a digest", p.Value)
 		}
 	}
-	if got := len(s.Parts()); got != 13 {
-		t.Errorf("%d parts, want 13", got)
+	if got := len(s.Parts()); got != 14 {
+		t.Errorf("%d parts, want 14", got)
 	}
 }
 
