@@ -2,6 +2,9 @@ package harness_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,9 +12,12 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/anthropic"
+	"github.com/lorimer-dev/lorimer/harness/model/gemini"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/normalise"
+	"github.com/lorimer-dev/lorimer/harness/model/ollama"
 	"github.com/lorimer-dev/lorimer/harness/model/openai"
+	"github.com/lorimer-dev/lorimer/harness/model/responses"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
@@ -21,14 +27,38 @@ import (
 func providers(s *modeltest.Server) map[string]func(model.Descriptor) model.Streamer {
 	return map[string]func(model.Descriptor) model.Streamer{
 		"openai": func(d model.Descriptor) model.Streamer {
-			d.Kind, d.BaseURL = "openai", s.OpenAI()
+			d.Kind, d.BaseURL = "openai-chat", s.OpenAI()
 			return normalise.Wrap(openai.New(d, openai.Options{Key: "k"}), d, normalise.Options{})
+		},
+		"responses": func(d model.Descriptor) model.Streamer {
+			d.Kind, d.BaseURL = "openai-responses", s.OpenAI()
+			return normalise.Wrap(responses.New(d, responses.Options{Key: "k"}), d, normalise.Options{})
 		},
 		"anthropic": func(d model.Descriptor) model.Streamer {
 			d.Kind, d.BaseURL = "anthropic", s.Anthropic()
 			return normalise.Wrap(anthropic.New(d, anthropic.Options{Key: "k"}), d, normalise.Options{})
 		},
+		"gemini": func(d model.Descriptor) model.Streamer {
+			d.Kind, d.BaseURL = "gemini", s.Gemini()
+			return normalise.Wrap(gemini.New(d, gemini.Options{Key: "k"}), d, normalise.Options{})
+		},
+		"ollama": func(d model.Descriptor) model.Streamer {
+			d.Kind, d.BaseURL = "ollama", s.Ollama()
+			return normalise.Wrap(ollama.New(d, ollama.Options{}), d, normalise.Options{})
+		},
 	}
+}
+
+// protocols returns the names of the providers.
+func protocols() []string { return slices.Sorted(maps.Keys(providers(nil))) }
+
+// cut is arguments that break off, or whole ones where the provider takes them apart
+// itself and tells of none that break off.
+func cut(provider string) string {
+	if provider == "gemini" || provider == "ollama" {
+		return `{"path":"a"}`
+	}
+	return `{"path":"a`
 }
 
 // drawing is a tool whose result has a picture.
@@ -46,7 +76,7 @@ func TestPrefixOnTheWire(t *testing.T) { // R-HARN-14, over the bytes of real re
 					modeltest.Reply{Think: []string{"hm"}, Text: []string{"I look."}, Tools: []modeltest.Tool{
 						{ID: "same", Name: "look", Args: `{"b": 1, "a": 12345678901234567890}`}, {Name: "draw", Args: "{}"},
 					}},
-					modeltest.Reply{Tools: []modeltest.Tool{{Name: "nope", Args: `{"path":"a`}}},
+					modeltest.Reply{Tools: []modeltest.Tool{{Name: "nope", Args: cut(name)}}},
 					modeltest.Reply{Text: []string{"Done", "."}},
 				)
 			}
@@ -81,18 +111,25 @@ func TestSwitchOfProvider(t *testing.T) { // R-HARN-15, C030, C049, C101, C106
 	}
 	to("anthropic")
 	s := f.open(t)
-	for i, name := range []string{"anthropic", "openai", "anthropic", "openai", "openai"} {
+	var way []string // each provider after each other one: their number is prime
+	for step, all := 1, protocols(); step < len(all); step++ {
+		for i := range all {
+			way = append(way, all[i*step%len(all)])
+		}
+	}
+	for i, name := range way {
 		to(name)
+		half, whole := fmt.Sprint("half of ", i), fmt.Sprint("whole of ", i) // no text twice: servers know theirs
 		server.Add(
-			modeltest.Reply{Think: []string{"hm"}, Text: []string{"Both."}, Tools: []modeltest.Tool{
-				{ID: "same", Name: "look", Args: `{"n": 1}`}, {ID: "same", Name: "draw", Args: "{}"}, {Name: "look", Args: `{"cut`},
+			modeltest.Reply{Think: []string{"hm"}, Text: []string{fmt.Sprint("Both of ", i)}, Tools: []modeltest.Tool{
+				{ID: "same", Name: "look", Args: `{"n": 1}`}, {ID: "same", Name: "draw", Args: "{}"}, {Name: "look", Args: cut(name)},
 			}},
-			modeltest.Reply{Text: []string{"half"}, Tools: []modeltest.Tool{{Name: "look", Args: `{"x":`}}, Hang: true},
-			modeltest.Reply{Text: []string{"whole"}},
+			modeltest.Reply{Text: []string{half}, Tools: []modeltest.Tool{{Name: "look", Args: cut(name)}}, Hang: true},
+			modeltest.Reply{Text: []string{whole}},
 		)
 		ctx, cancel := context.WithCancel(t.Context())
 		rec := &recorder{hook: func(e event.Event) error {
-			if c, ok := e.(event.Text); ok && c.Text == "half" {
+			if c, ok := e.(event.Text); ok && c.Text == half {
 				cancel()
 			}
 			return nil
@@ -100,10 +137,10 @@ func TestSwitchOfProvider(t *testing.T) { // R-HARN-15, C030, C049, C101, C106
 		out, err := prompted(t, s, ctx, "draw and look", rec)
 		cancel()
 		if err != nil || out.Stop != harness.Cancelled {
-			t.Fatalf("turn %d: %+v, %v, want cancelled", i+1, out, err)
+			t.Fatalf("turn %d with %s: %+v, %v, want cancelled", i+1, name, out, err)
 		}
-		if out, rec := ask(t, s, "again"); out.Stop != harness.EndTurn || rec.text() != "whole" {
-			t.Fatalf("turn %d after the cancel: %+v, %q", i+1, out, rec.text())
+		if out, rec := ask(t, s, "again"); out.Stop != harness.EndTurn || rec.text() != whole {
+			t.Fatalf("turn %d with %s after the cancel: %+v, %q", i+1, name, out, rec.text())
 		}
 	}
 	if got := server.Rejected(); len(got) > 0 {

@@ -37,10 +37,10 @@ func lived(t *testing.T, server *modeltest.Server, provider string) (*fixture, *
 	s := f.open(t)
 	server.Add(
 		modeltest.Reply{Think: []string{"hm"}, Text: []string{"Both."}, Tools: []modeltest.Tool{
-			{ID: "same", Name: "look", Args: `{"n": 12345678901234567890}`}, {ID: "same", Name: "draw", Args: "{}"}, {Name: "look", Args: `{"cut`},
+			{ID: "same", Name: "look", Args: `{"n": 12345678901234567890}`}, {ID: "same", Name: "draw", Args: "{}"}, {Name: "look", Args: cut(provider)},
 		}},
 		modeltest.Reply{Text: []string{"Drawn."}},
-		modeltest.Reply{Text: []string{"half"}, Tools: []modeltest.Tool{{Name: "look", Args: `{"x":`}}, Hang: true},
+		modeltest.Reply{Text: []string{"half"}, Tools: []modeltest.Tool{{Name: "look", Args: cut(provider)}}, Hang: true},
 		modeltest.Reply{Status: 400, Error: "no"},
 		modeltest.Reply{Text: []string{"Anew."}},
 	)
@@ -75,8 +75,8 @@ func lived(t *testing.T, server *modeltest.Server, provider string) (*fixture, *
 // A thread that ends anywhere, as a killed process leaves it, can be gone on with,
 // and with any provider (R-ACP-52, R-HARN-15, C049).
 func TestResumeAfterAKill(t *testing.T) {
-	for _, first := range []string{"anthropic", "openai"} {
-		for _, then := range []string{"anthropic", "openai"} {
+	for _, first := range protocols() {
+		for _, then := range protocols() {
 			t.Run(first+" then "+then, func(t *testing.T) {
 				server := modeltest.New(t)
 				f, s := lived(t, server, first)
