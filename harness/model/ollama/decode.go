@@ -58,12 +58,10 @@ func (c *count) UnmarshalJSON(b []byte) error {
 
 // An answer is a reply under construction.
 type answer struct {
+	stream.Teller
 	ref    string // of the model, for its reasoning
 	window int    // that was asked for, 0 is none
 	limit  int    // of tokens of the answer, 0 is none
-	sink   func(model.Event) error
-	told   bool  // an event has been delivered
-	own    error // of sink
 
 	last  line // the newest, reused
 	text  strings.Builder
@@ -73,14 +71,6 @@ type answer struct {
 	model string
 	end   line // the last line, without its message
 	short bool // fewer tokens were counted than there are
-}
-
-func (a *answer) tell(e model.Event) error {
-	a.told = true
-	if a.own = a.sink(e); a.own != nil {
-		return stream.Abort(a.own)
-	}
-	return nil
 }
 
 // line takes the next line of the stream.
@@ -116,13 +106,13 @@ func (a *answer) line(p *stream.Post, data []byte) (stream.Progress, error) {
 func (a *answer) take(m *message) error {
 	if m.Thinking != "" {
 		a.think.WriteString(m.Thinking)
-		if err := a.tell(model.Think(m.Thinking)); err != nil {
+		if err := a.Tell(model.Think(m.Thinking)); err != nil {
 			return err
 		}
 	}
 	if m.Content != "" {
 		a.text.WriteString(m.Content)
-		if err := a.tell(model.Text(m.Content)); err != nil {
+		if err := a.Tell(model.Text(m.Content)); err != nil {
 			return err
 		}
 	}
@@ -153,10 +143,10 @@ func (a *answer) call(d *callDelta) error {
 	index := len(a.calls)
 	a.calls = append(a.calls, llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: args}})
 	a.given = append(a.given, d.ID)
-	if err := a.tell(model.ToolStart{Index: index, ID: id, Name: name}); err != nil {
+	if err := a.Tell(model.ToolStart{Index: index, ID: id, Name: name}); err != nil {
 		return err
 	}
-	return a.tell(model.ToolArgs{Index: index, Fragment: args})
+	return a.Tell(model.ToolArgs{Index: index, Fragment: args})
 }
 
 // arguments are raw as they came: an object, or a string that holds one.

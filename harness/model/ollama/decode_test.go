@@ -2,7 +2,6 @@ package ollama_test
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/ollama"
 )
@@ -142,7 +142,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(stream(`{"error":{"message":"x"}}`))
 	f.Add(stream(`{"done":true,"done_reason":"length","prompt_eval_count":-1,"eval_count":null}`))
 	f.Fuzz(func(t *testing.T, s string) {
-		c := ollama.New(model.Descriptor{ID: "m", Window: 64}, ollama.Options{Client: &http.Client{Transport: &server{status: 200, body: s}}})
+		c := ollama.New(model.Descriptor{ID: "m", Window: 64}, ollama.Options{Client: streamtest.Client(s)})
 		events, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 		if err != nil {
 			if _, ok := errors.AsType[*model.Error](err); !ok {
@@ -166,7 +166,7 @@ func BenchmarkChunk(b *testing.B) {
 	const n = 1000
 	word := `{"model":"qwen3:8b","created_at":"2026-01-02T03:04:05.678901Z","message":{"role":"assistant","content":" word"},"done":false}`
 	s := strings.Repeat(word+"\n", n) + done(stopped)
-	c := ollama.New(model.Descriptor{ID: "m"}, ollama.Options{Client: &http.Client{Transport: &server{status: 200, body: s}}})
+	c := ollama.New(model.Descriptor{ID: "m"}, ollama.Options{Client: streamtest.Client(s)})
 	req := modeltest.Ask("go")
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,7 +2,6 @@ package ollama_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/ollama"
 )
@@ -17,15 +17,15 @@ import (
 // sent returns the body that d is asked with.
 func sent(t *testing.T, d model.Descriptor, req *model.Request) string {
 	t.Helper()
-	s := &server{status: 200, body: done("")}
-	c := ollama.New(d, ollama.Options{Client: &http.Client{Transport: s}})
+	s := &streamtest.Server{Answers: []streamtest.Answer{{Body: done("")}}}
+	c := ollama.New(d, ollama.Options{Client: s.Client()})
 	if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
 		t.Fatal(err)
 	}
-	if !json.Valid([]byte(s.sent)) {
-		t.Fatalf("not JSON: %s", s.sent)
+	if !json.Valid([]byte(s.Bodies[0])) {
+		t.Fatalf("not JSON: %s", s.Bodies[0])
 	}
-	return s.sent
+	return s.Bodies[0]
 }
 
 func toolCall(id, name, args string) llms.ToolCall {

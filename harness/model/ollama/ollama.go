@@ -80,15 +80,17 @@ func endpoint(base string) string {
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	p := c.post
 	p.Body = c.body(req)
-	a := &answer{ref: c.model.Ref(), window: c.model.Window, limit: req.MaxTokens, sink: sink}
+	var own error // of the sink
+	hear := func(e model.Event) error { own = sink(e); return own }
+	a := &answer{Teller: stream.Teller{Sink: hear}, ref: c.model.Ref(), window: c.model.Window, limit: req.MaxTokens}
 	_, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.line(&p, data) })
 	if err == nil {
 		err = a.finish(&p, req)
 	}
-	if e, ok := err.(*model.Error); ok && err != a.own {
+	if e, ok := err.(*model.Error); ok && err != own {
 		c.explain(&p, e)
-		e.Partial = a.told
 	}
+	a.Complete(err, "")
 	return a.reply(err == nil), err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/streamtest"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 	"github.com/lorimer-dev/lorimer/harness/model/ollama"
 )
@@ -26,24 +27,9 @@ func TestStreamer(t *testing.T) {
 	}, modeltest.NoRefusal, modeltest.NoCacheRead, modeltest.NoCacheWrite, modeltest.NoReasoningUsage)
 }
 
-// server answers every request with the same status and body.
-type server struct {
-	status int
-	body   string
-	seen   *http.Request
-	sent   string
-}
-
-func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
-	sent, err := io.ReadAll(r.Body)
-	s.seen, s.sent = r, string(sent)
-	res := &http.Response{StatusCode: s.status, Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: io.NopCloser(strings.NewReader(s.body))}
-	return res, err
-}
-
 // client returns a client of d whose server sends lines.
 func client(d model.Descriptor, lines ...string) *ollama.Client {
-	return ollama.New(d, ollama.Options{Client: &http.Client{Transport: &server{status: 200, body: stream(lines...)}}})
+	return ollama.New(d, ollama.Options{Client: streamtest.Client(stream(lines...))})
 }
 
 func stream(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
@@ -79,23 +65,23 @@ func callsOf(r *model.Reply) (out []call) {
 func TestEndpoint(t *testing.T) {
 	const want = "http://h:11434/api/chat"
 	for _, base := range []string{"http://h:11434", "http://h:11434/", "http://h:11434/api", "http://h:11434/api/chat", "http://h:11434/v1/"} {
-		s := &server{status: 200, body: done(stopped)}
-		c := ollama.New(model.Descriptor{ID: "m", BaseURL: base}, ollama.Options{Client: &http.Client{Transport: s}})
+		s := &streamtest.Server{Answers: []streamtest.Answer{{Body: done(stopped)}}}
+		c := ollama.New(model.Descriptor{ID: "m", BaseURL: base}, ollama.Options{Client: s.Client()})
 		if _, err := c.Stream(t.Context(), modeltest.Ask("go"), func(model.Event) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.seen.URL.String(); got != want {
+		if got := s.Asked[0].URL.String(); got != want {
 			t.Errorf("base %s: asked at %s, want %s", base, got, want)
 		}
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	s := &server{status: 401, body: `{"error":"unauthorized: secret-key-1 and secret-team-2"}`}
-	o := ollama.Options{Key: "secret-key-1", Headers: map[string]string{"X-Team": "secret-team-2"}, Client: &http.Client{Transport: s}}
+	s := &streamtest.Server{Answers: []streamtest.Answer{{Status: 401, Body: `{"error":"unauthorized: secret-key-1 and secret-team-2"}`}}}
+	o := ollama.Options{Key: "secret-key-1", Headers: map[string]string{"X-Team": "secret-team-2"}, Client: s.Client()}
 	c := ollama.New(model.Descriptor{ID: "m", BaseURL: "https://h"}, o)
 	_, err := c.Stream(t.Context(), modeltest.Ask("go"), func(model.Event) error { return nil })
-	if got := s.seen.Header.Get("Authorization") + " " + s.seen.Header.Get("X-Team"); got != "Bearer secret-key-1 secret-team-2" {
+	if got := s.Asked[0].Header.Get("Authorization") + " " + s.Asked[0].Header.Get("X-Team"); got != "Bearer secret-key-1 secret-team-2" {
 		t.Errorf("headers = %q", got)
 	}
 	e, ok := errors.AsType[*model.Error](err)
@@ -139,7 +125,8 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := ollama.New(model.Descriptor{ID: "m"}, ollama.Options{Client: &http.Client{Transport: &server{status: tt.status, body: tt.body}}})
+			s := &streamtest.Server{Answers: []streamtest.Answer{{Status: tt.status, Body: tt.body}}}
+			c := ollama.New(model.Descriptor{ID: "m"}, ollama.Options{Client: s.Client()})
 			_, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 			e, ok := errors.AsType[*model.Error](err)
 			if !ok || e.Kind != tt.kind || e.Temporary() != tt.again || e.Partial {
