@@ -66,9 +66,6 @@ func allProviders() []provider {
 	}
 }
 
-// others are all providers but number i.
-func others(i int) []provider { return slices.Delete(allProviders(), i, i+1) }
-
 // reachesAll has the agent reach the server by every protocol. The configuration
 // is what configAll makes of settings.
 func (e *editor) reachesAll(m *modeltest.Server, settings ...string) *editor {
