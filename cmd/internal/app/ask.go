@@ -132,6 +132,27 @@ var (
 	errBroke = errors.New("asking broke off because of a mistake in lorimer")
 )
 
+// hear has the server of choice asked for its model, unless it has been.
+func (a *App) hear(ctx context.Context, c *config.Config, choice config.Choice, key string) {
+	e := choice.Endpoint
+	a.servers.ask(ctx, e, choice.ID, func(ctx context.Context) (probe.Model, error) {
+		s, err := a.server(c, e, e.Protocol(choice.ID), key)
+		if err != nil {
+			return probe.Model{}, err
+		}
+		return probe.Ask(ctx, s, choice.ID)
+	})
+}
+
+// hearHere is hear for a model that nobody has to be asked for beyond this machine,
+// nor for a key.
+func (a *App) hearHere(ctx context.Context, c *config.Config, choice config.Choice, ref string) {
+	k := a.know(c, choice, ref)
+	if e := choice.Endpoint; e.Local && c.KeyFrom(e) == "" && k.unheard() {
+		a.hear(ctx, c, choice, "")
+	}
+}
+
 // server returns where the models of e are asked for.
 func (a *App) server(c *config.Config, e config.Endpoint, kind, key string) (probe.Server, error) {
 	client, err := a.client(c, e)

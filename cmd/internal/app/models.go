@@ -26,10 +26,13 @@ func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
 		return nil, err
 	}
 	var all []model.Descriptor
-	for _, ref := range s.a.offered(ctx, cfg) {
+	for i, ref := range s.a.offered(ctx, cfg) {
 		choice, err := cfg.Choose(ref)
 		if err != nil {
 			continue // a session opens with it all the same, and its first prompt says why it is of no use (C017)
+		}
+		if i == 0 { // with which a session begins: whether it thinks shows in the options
+			s.a.hearHere(ctx, cfg, choice, ref)
 		}
 		all = append(all, s.a.know(cfg, choice, ref).Descriptor)
 	}

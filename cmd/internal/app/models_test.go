@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,11 +241,34 @@ func TestServerIsAskedOnce(t *testing.T) {
 	}
 }
 
+// The options of a session show what the model that it begins with can do: a server on
+// this machine that wants no key is asked for that, no other is.
+func TestOptionsAskThisMachine(t *testing.T) {
+	s := newTape(t, `{"object":"list","data":[{"id":"new","object":"model","max_model_len":4321}]}`)
+	m := newMachine(t, Apart, "")
+	for _, tt := range []struct {
+		more  string
+		asked int32
+	}{
+		{"", 1}, {"api_key_command = \"echo k\"\n", 1}, // which has been asked before
+	} {
+		m.write(".config/lorimer/config.toml", fmt.Sprintf("model = \"house/new\"\n[providers.house]\nbase_url = %q\n%s", s.URL+"/v1", tt.more))
+		all, err := (&settings{m.App}).Models(t.Context())
+		if err != nil || all[0].Window != 4321 || s.asked.Load() != tt.asked {
+			t.Errorf("%q: window %d, asked %d times (%v), want 4321 and %d", tt.more, all[0].Window, s.asked.Load(), err, tt.asked)
+		}
+	}
+	m.write(".config/lorimer/config.toml", fmt.Sprintf("model = \"keyed/new\"\n[providers.keyed]\nbase_url = %q\napi_key_command = \"echo k\"\n", s.URL+"/v1"))
+	if all, err := (&settings{m.App}).Models(t.Context()); err != nil || !all[0].Assumed || s.asked.Load() != 1 {
+		t.Errorf("with a key to ask for: assumed %v, asked %d times (%v)", all[0].Assumed, s.asked.Load(), err)
+	}
+}
+
 // A server that is slow or has nothing to say is not asked again; one that is not
 // there yet is.
 func TestAskRemembers(t *testing.T) {
 	near := config.Endpoint{Name: "near", Local: true}
-	refused := fmt.Errorf("asking: %w", refusedError())
+	refused := fmt.Errorf("asking: %w", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)})
 	tests := []struct {
 		name  string
 		f     func(context.Context) (probe.Model, error)
@@ -274,11 +300,6 @@ func TestAskRemembers(t *testing.T) {
 			})
 		})
 	}
-}
-
-func refusedError() error {
-	_, err := http.Get("http://127.0.0.1:1") //nolint:noctx // nobody listens there
-	return err
 }
 
 // Whoever waits for the answer of one who leaves asks in their place.

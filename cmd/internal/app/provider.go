@@ -20,7 +20,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/offline"
 	"github.com/lorimer-dev/lorimer/harness/model/ollama"
 	"github.com/lorimer-dev/lorimer/harness/model/openai"
-	"github.com/lorimer-dev/lorimer/harness/model/probe"
 	"github.com/lorimer-dev/lorimer/harness/model/responses"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
 )
@@ -86,13 +85,7 @@ func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choi
 	a.trace.Redact(c.Secrets()...)
 	k := a.know(c, choice, ref)
 	if keyErr == nil && k.unheard() {
-		a.servers.ask(ctx, e, choice.ID, func(ctx context.Context) (probe.Model, error) {
-			s, err := a.server(c, e, k.Kind, key)
-			if err != nil {
-				return probe.Model{}, err
-			}
-			return probe.Ask(ctx, s, choice.ID)
-		})
+		a.hear(ctx, c, choice, key)
 		if ctx.Err() != nil {
 			return chosen{}, ctx.Err()
 		}
