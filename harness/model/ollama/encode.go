@@ -3,7 +3,6 @@ package ollama
 import (
 	_ "embed"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -45,15 +44,16 @@ func (c *Client) body(req *model.Request) []byte {
 }
 
 func (c *Client) writeOptions(w *body.Writer, req *model.Request) {
-	if c.model.Window <= 0 && req.MaxTokens <= 0 && req.Temperature == nil {
+	limit := c.limit(req)
+	if c.model.Window <= 0 && limit == 0 && req.Temperature == nil {
 		return
 	}
 	w.Key("options").Object()
 	if c.model.Window > 0 {
 		w.Key("num_ctx").Int(c.model.Window)
 	}
-	if req.MaxTokens > 0 {
-		w.Key("num_predict").Int(req.MaxTokens)
+	if limit > 0 {
+		w.Key("num_predict").Int(limit)
 	}
 	if req.Temperature != nil {
 		w.Key("temperature").Float(*req.Temperature)
@@ -61,28 +61,33 @@ func (c *Client) writeOptions(w *body.Writer, req *model.Request) {
 	w.EndObject()
 }
 
+// limit is the most tokens that the answer may have, 0 for as many as there is room
+// for.
+func (c *Client) limit(req *model.Request) int {
+	if most := c.model.Output; most > 0 {
+		return min(max(req.MaxTokens, 0), most)
+	}
+	return max(req.MaxTokens, 0)
+}
+
 // think is the value for an effort, "" for none: true or false, or the name of a
 // level for models that have levels. Servers refuse a level to every other model,
 // and any value to one that does not think.
-func (c *Client) think(e model.Effort) string {
-	d := &c.model
+func (c *Client) think(wish model.Effort) string {
+	effort := c.model.Effort(wish)
 	switch {
-	case !d.Thinks || e == model.EffortDefault:
+	case effort == model.EffortDefault:
 		return ""
-	case e == model.EffortOff:
+	case effort == model.EffortOff:
 		return "false"
-	case d.Efforts == nil && !strings.Contains(strings.ToLower(d.ID), "gpt-oss"):
+	case c.model.Efforts == nil && !strings.Contains(strings.ToLower(c.model.ID), "gpt-oss"):
 		return "true"
 	}
-	switch e {
+	switch effort {
 	case model.EffortMinimal, model.EffortLow:
 		return `"low"`
-	case model.EffortMedium:
-		return `"medium"`
-	case model.EffortMax:
-		if slices.Contains(d.Efforts, e) {
-			return `"max"`
-		}
+	case model.EffortMedium, model.EffortMax:
+		return `"` + string(effort) + `"`
 	}
 	return `"high"`
 }

@@ -56,7 +56,7 @@ func TestBody(t *testing.T) {
 			llms.TextContent{Text: "and"}, llms.BinaryContent{MIMEType: "image/png", Data: []byte("two")},
 			llms.ImageURLContent{URL: "data:image/png;base64,dGhyZWU="}, llms.ImageURLContent{URL: "https://h/four.png"}}},
 		llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextContent{}}})
-	req.MaxTokens, req.Temperature, req.JSON, req.Effort, req.NoTools = 99, &warm, true, model.EffortHigh, true
+	req.MaxTokens, req.Temperature, req.JSON, req.Effort, req.NoTools = 4096, &warm, true, model.EffortHigh, true
 	want := strings.Join([]string{
 		`{"model":"m","stream":true,"truncate":false,"shift":false,"tools":[`,
 		`{"type":"function","function":{"name":"grep","description":"Finds text.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}},`,
@@ -74,7 +74,7 @@ func TestBody(t *testing.T) {
 		`{"role":"user","content":"and\n\n[A picture at https://h/four.png, which cannot be fetched here.]","images":["dHdv","dGhyZWU="]}],`,
 		`"options":{"num_ctx":32768,"num_predict":99,"temperature":0.5},"think":true,"format":"json"}`,
 	}, "\n")
-	got := sent(t, model.Descriptor{Provider: "ollama", ID: "m", Window: 32768, Thinks: true}, req)
+	got := sent(t, model.Descriptor{Provider: "ollama", ID: "m", Window: 32768, Output: 99, Thinks: true}, req)
 	if got != strings.ReplaceAll(want, "\n", "") {
 		t.Errorf("body =\n%s\nwant\n%s", got, want)
 	}
@@ -99,7 +99,9 @@ func TestThink(t *testing.T) {
 		{"thinks or not", model.Descriptor{ID: "qwen3:8b", Thinks: true}, []string{"", "false", "true", "true", "true", "true", "true", "true"}},
 		{"has levels by its name", model.Descriptor{ID: "gpt-oss:20b", Thinks: true}, []string{"", "false", `"low"`, `"low"`, `"medium"`, `"high"`, `"high"`, `"high"`}},
 		{"has levels", model.Descriptor{ID: "m", Thinks: true, Efforts: []model.Effort{model.EffortLow, model.EffortMax}},
-			[]string{"", "false", `"low"`, `"low"`, `"medium"`, `"high"`, `"high"`, `"max"`}},
+			[]string{"", "false", `"low"`, `"low"`, `"low"`, `"low"`, `"low"`, `"max"`}},
+		{"has all levels", model.Descriptor{ID: "m", Thinks: true, Efforts: model.Efforts()}, []string{"", "false", `"low"`, `"low"`, `"medium"`, `"high"`, `"high"`, `"max"`}},
+		{"has no level", model.Descriptor{ID: "m", Thinks: true, Efforts: []model.Effort{}}, []string{"", "false", "", "", "", "", "", ""}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model
 	p.Body = c.body(req)
 	var own error // of the sink
 	hear := func(e model.Event) error { own = sink(e); return own }
-	a := &answer{Teller: stream.Teller{Sink: hear}, ref: c.model.Ref(), window: c.model.Window, limit: req.MaxTokens}
+	a := &answer{Teller: stream.Teller{Sink: hear}, ref: c.model.Ref(), window: c.model.Window, limit: c.limit(req)}
 	_, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.line(&p, data) })
 	if err == nil {
 		err = a.finish(&p, req)
