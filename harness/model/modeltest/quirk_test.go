@@ -47,3 +47,19 @@ func TestProtocols(t *testing.T) {
 		})
 	}
 }
+
+// Every conversation can be held, and what is asked in it is what it says.
+func TestScenarios(t *testing.T) {
+	for _, p := range modeltest.Protocols() {
+		for _, sc := range modeltest.Scenarios(p) {
+			t.Run(p.Name+" "+sc.Name, func(t *testing.T) {
+				s := modeltest.New(t, sc.Replies...)
+				answers, err := sc.Hold(t, client(t, p, s))
+				if (err != nil) != sc.Broken || len(answers) != len(sc.Replies) {
+					t.Errorf("%d answers (%v), want %d, broken %v", len(answers), err, len(sc.Replies), sc.Broken)
+				}
+				sc.Check(t, s)
+			})
+		}
+	}
+}
