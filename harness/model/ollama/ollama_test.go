@@ -62,6 +62,20 @@ func callsOf(r *model.Reply) (out []call) {
 	return out
 }
 
+// A server that knows no wish for an error reads as much of a prompt as there is room
+// for, and answers that.
+func TestServerThatCuts(t *testing.T) {
+	s := modeltest.New(t, modeltest.Reply{Text: []string{"ok"}}, modeltest.Reply{Text: []string{"ok"}})
+	c := ollama.New(model.Descriptor{ID: modeltest.ModelID, BaseURL: s.Ollama(), Window: 8192}, ollama.Options{})
+	if _, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask(strings.Repeat("word ", 4000))); err != nil || !reply.Usage.Known {
+		t.Errorf("a prompt that fits: %v, %+v", err, reply.Usage)
+	}
+	_, _, err := modeltest.Collect(t.Context(), c, modeltest.Ask(strings.Repeat("word ", 40_000)))
+	if e, ok := errors.AsType[*model.Error](err); !ok || e.Kind != model.TokenLimit {
+		t.Errorf("a prompt that does not fit: %v, want an error of the window", err)
+	}
+}
+
 func TestEndpoint(t *testing.T) {
 	const want = "http://h:11434/api/chat"
 	for _, base := range []string{"http://h:11434", "http://h:11434/", "http://h:11434/api", "http://h:11434/api/chat", "http://h:11434/v1/"} {
