@@ -232,6 +232,19 @@ func TestToolCall(t *testing.T) {
 			},
 		},
 		{
+			"an update that says nothing new is none",
+			[]event.Event{
+				event.ToolCall{ID: "c1", Name: "bash", Title: "Running...", Kind: tools.KindExecute},
+				event.ToolCall{ID: "c1", Title: "Running..."},
+				event.ToolCall{ID: "c1", Title: "Running..."},
+				event.ToolCall{ID: "c1", Status: event.InProgress},
+			},
+			[]string{
+				`{"sessionUpdate":"tool_call","toolCallId":"c1","title":"Running...","name":"bash","kind":"execute","status":"pending"}`,
+				`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"in_progress"}`,
+			},
+		},
+		{
 			"a change that changes nothing is no diff",
 			[]event.Event{event.ToolCall{ID: "c1", Name: "write", Kind: tools.KindEdit, Diffs: []tools.Diff{{Path: "/w/a", Old: ptr("x"), New: "x"}}}},
 			[]string{`{"sessionUpdate":"tool_call","toolCallId":"c1","title":"write","name":"write","kind":"edit","status":"pending"}`},

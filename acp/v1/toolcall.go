@@ -77,6 +77,9 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 			delete(e.calls, ev.ID)
 		}
 	}
+	if known && u.empty() {
+		return nil // arguments that cannot be read, under the title that it has
+	}
 	return e.update(u)
 }
 

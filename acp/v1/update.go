@@ -63,6 +63,12 @@ type ToolCall struct {
 	Meta      map[string]any  `json:"_meta,omitempty"`
 }
 
+// empty reports whether u says no more than which call it is about.
+func (u ToolCall) empty() bool {
+	return u.Title == "" && u.Kind == "" && u.Status == "" && len(u.Content) == 0 && len(u.Locations) == 0 &&
+		u.RawInput == nil && u.RawOutput == nil && len(u.Meta) == 0
+}
+
 type location struct {
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"` // from 1
