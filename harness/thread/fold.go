@@ -2,6 +2,7 @@ package thread
 
 import (
 	_ "embed"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -325,12 +326,22 @@ func picture(p Part) llms.ContentPart {
 func toolCall(c Call) llms.ContentPart {
 	call := llms.ToolCall{
 		ID: c.WireID, Type: "function",
-		FunctionCall: &llms.FunctionCall{Name: c.Name, Arguments: c.Args},
+		FunctionCall: &llms.FunctionCall{Name: c.Name, Arguments: arguments(c.Args)},
 	}
 	if c.Extra == nil {
 		return call
 	}
 	return model.Extra{ToolCall: call, Provider: c.Provider, Content: c.Extra}
+}
+
+// arguments are args if they are an object. What else a model has written ran
+// nothing, and its result says so: no provider takes it back, and it may be large
+// (C101, C102).
+func arguments(args string) string {
+	if !strings.HasPrefix(strings.TrimSpace(args), "{") || !json.Valid([]byte(args)) {
+		return "{}"
+	}
+	return args
 }
 
 func toolResult(c Call, r Result) llms.ContentPart {

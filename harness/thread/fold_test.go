@@ -458,3 +458,19 @@ func begins(long, short []llms.MessageContent) error {
 	}
 	return nil
 }
+
+// C101, C102: what is no object runs nothing and goes back to nobody.
+func TestArgumentsAreAnObject(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"n": 12345678901234567890}`: `{"n": 12345678901234567890}`, " {}\n": " {}\n",
+		"": "{}", "null": "{}", "[1]": "{}", `"x"`: "{}", `{"path":"a`: "{}", `{"a":1}{"a":1}`: "{}",
+	} {
+		a := thread.Assistant{Parts: []thread.Part{{Call: &thread.Call{ID: "a", WireID: "a", Name: "read", Args: args}}}}
+		ms := fold(user("go"), a, result("a")).Messages()
+		for _, p := range ms[1].Parts {
+			if c, ok := p.(llms.ToolCall); ok && c.FunctionCall.Arguments != want {
+				t.Errorf("arguments %q became %q, want %q", args, c.FunctionCall.Arguments, want)
+			}
+		}
+	}
+}
