@@ -72,8 +72,9 @@ func original(back map[string]string, name string) string {
 	return name
 }
 
-// restore gives the calls of r the names that they have outside.
-func restore(r *model.Reply, back map[string]string) *model.Reply {
+// restore gives the calls of r the names that they have outside. One whose name
+// cannot go back as the model wrote it loses what is signed with it.
+func restore(r *model.Reply, back map[string]string, google bool) *model.Reply {
 	if r == nil {
 		return nil
 	}
@@ -84,8 +85,12 @@ func restore(r *model.Reply, back map[string]string) *model.Reply {
 		case llms.ToolCall:
 			p = rename(t, original(back, callName(t)))
 		case model.Extra:
-			t.ToolCall = rename(t.ToolCall, original(back, callName(t.ToolCall)))
+			wrote := callName(t.ToolCall)
+			t.ToolCall = rename(t.ToolCall, original(back, wrote))
 			p = t
+			if wireName(callName(t.ToolCall), google) != wrote {
+				p = t.ToolCall
+			}
 		}
 		out.Parts[i] = p
 	}

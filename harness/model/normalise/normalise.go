@@ -31,9 +31,6 @@ func Wrap(s model.Streamer, d model.Descriptor, o Options) model.Streamer {
 	return model.Func(func(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 		fit := f.request(req)
 		back := renamed(req.Tools, f.reader.google)
-		if len(back) == 0 {
-			return s.Stream(ctx, fit, sink)
-		}
 		reply, err := s.Stream(ctx, fit, func(e model.Event) error {
 			if start, ok := e.(model.ToolStart); ok {
 				start.Name = original(back, start.Name)
@@ -41,7 +38,7 @@ func Wrap(s model.Streamer, d model.Descriptor, o Options) model.Streamer {
 			}
 			return sink(e)
 		})
-		return restore(reply, back), err
+		return restore(reply, back, f.reader.google), err
 	})
 }
 

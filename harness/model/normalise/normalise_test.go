@@ -1,6 +1,7 @@
 package normalise_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -280,6 +281,31 @@ func TestNamesComeBack(t *testing.T) {
 	}
 	if got := s.Requests()[0].Callable; got[1] != wire.Tools[2].Name {
 		t.Errorf("Callable = %q, want the names of the wire", got)
+	}
+}
+
+// C114: what is signed with a call goes back with the name that the model wrote. If
+// no provider takes that name, the call goes back unsigned.
+func TestUnknownNamesGoUnsigned(t *testing.T) {
+	long := strings.Repeat("x", 70)
+	extra := model.Extra{Provider: google.Ref(), Content: json.RawMessage(`{}`)}
+	var made model.Reply
+	names := []string{"read", "unknown", normalise.Request(&model.Request{Tools: []model.Tool{{Name: long}}}, google, normalise.Options{}).Tools[0].Name, "", "default_api.read", "1st"}
+	for _, n := range names {
+		extra.ToolCall = call("a", n, "{}")
+		made.Parts = append(made.Parts, extra)
+	}
+	s := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) { return &made, nil })
+	for _, tools := range [][]model.Tool{nil, {{Name: long}}} {
+		_, reply, err := modeltest.Collect(t.Context(), normalise.Wrap(s, google, normalise.Options{}), &model.Request{Tools: tools})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range reply.Parts {
+			if _, got := p.(model.Extra); got != (i < 3) {
+				t.Errorf("with %d tools the call of %q is signed: %v", len(tools), names[i], got)
+			}
+		}
 	}
 }
 
