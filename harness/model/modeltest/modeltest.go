@@ -7,7 +7,7 @@
 // is signed, so that it is known again. The server remembers requests, measures
 // how much of each one the next repeats (R-HARN-14) and counts cached tokens from
 // that. A [Quirk] of a [Reply] has it cut the stream as one server or another
-// does. A [Streamer] is the same without HTTP.
+// does. A [Streamer] is the same without HTTP and without quirks.
 //
 // [TestStreamer] is the contract of model.Streamer as a suite, [TestQuirks] shows
 // that a client reads every quirk of its protocol alike, and a [Scenario] is a
@@ -68,15 +68,15 @@ func JSON(v any) string {
 func (r *Reply) prepare() {
 	switch {
 	case r.Quirk == HugeArgument && len(r.Tools) > 0:
-		r.Tools[0].Args = HugeArguments()
+		r.Tools[0].Args = hugeArguments()
 	case r.Quirk == Refusal && r.Stop == "":
 		r.Stop = model.StopEnd // the text alone tells of it
 	}
 }
 
-// HugeArguments are the arguments of [HugeArgument].
-func HugeArguments() string {
-	return `{"content":"` + strings.Repeat("0123456789abcdef", 40<<16) + `"}`
+// hugeArguments are the arguments of [HugeArgument].
+func hugeArguments() string {
+	return `{"content":"` + strings.Repeat("0123456789abcdef", hugeSize<<12) + `"}`
 }
 
 func (r *Reply) stop() model.Stop {

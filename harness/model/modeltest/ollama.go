@@ -54,7 +54,7 @@ func (c *ollamaChecker) top(m object) error {
 	}
 	switch t := string(m["think"]); {
 	case !m.has("think"), t == "false":
-	case c.info.NoThinking():
+	case c.info.noThinking():
 		return bad("", "%q does not support thinking", c.req.model)
 	case t == "true":
 	case !slices.Contains([]string{"high", "medium", "low", "max"}, text(m["think"])):

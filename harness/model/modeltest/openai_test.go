@@ -76,6 +76,11 @@ func TestStrictOpenAI(t *testing.T) {
 		{"both limits", chat("m", `"max_tokens":9`, chatUser), `"max_tokens":9`, `"max_tokens":9,"max_completion_tokens":9`, "exclude each other"},
 		{"a limit of nothing", chat("m", `"max_tokens":9`, chatUser), "9", "0", "max_tokens"},
 		{"a format that nobody knows", chat("m", `"response_format":{"type":"text"}`, chatUser), `"type":"text"`, `"type":"xml"`, "response_format.type"},
+		{"an option of the stream that there is none of", chat("m", `"stream_options":{"include_usage":true}`, chatUser), "include_usage", "usage", "stream_options.usage: unknown field"},
+		{"a switch of thinking that there is none of", chat("m", `"thinking":{"type":"enabled"}`, chatUser), "enabled", "on", "thinking.type"},
+		{"an effort of a reseller in a field that it has not", chat("a/m", `"reasoning":{"effort":"low"}`, chatUser), "effort", "level", "reasoning.level: unknown field"},
+		{"an effort that there is none of", chat("m", `"reasoning_effort":"low"`, chatUser), `"low"`, `"some"`, "reasoning_effort"},
+		{"a list that is cut off", chat("m", "", chatUser), "]}", "", "not valid JSON"},
 		{"JSON that is not spoken of", chat("gpt-4.1", `"response_format":{"type":"json_object"}`, `{"role":"user","content":"JSON, please"}`), "JSON, please", "please", "the word json"},
 		{"a cache key that is too long", chat("m", `"prompt_cache_key":"k"`, chatUser), `"k"`, `"` + strings.Repeat("k", 65) + `"`, "prompt_cache_key"},
 	})

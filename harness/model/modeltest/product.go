@@ -40,8 +40,8 @@ type ModelInfo struct {
 // A Price is that of a model, in micro-dollars per million tokens.
 type Price struct{ Input, Output, CacheRead, CacheWrite int64 }
 
-// NoThinking reports whether the model is known not to think.
-func (m ModelInfo) NoThinking() bool { return m.ID != "" && !m.Thinks }
+// noThinking reports whether the model is known not to think.
+func (m ModelInfo) noThinking() bool { return m.ID != "" && !m.Thinks }
 
 // infoOf is what is listed of a model; of one that is not, that it can do all.
 func infoOf(listed []ModelInfo, id string) ModelInfo {

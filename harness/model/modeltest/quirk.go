@@ -19,7 +19,8 @@ const (
 	CarriageReturns Quirk = "carriage returns"
 	// MalformedEvent sends an event that is no JSON behind the pieces.
 	MalformedEvent Quirk = "malformed event"
-	// HugeArgument makes the arguments of the first call an object of 40 MB.
+	// HugeArgument makes the arguments of the first call an object of 40 MB, or of 4
+	// under the race detector.
 	HugeArgument Quirk = "huge argument"
 )
 

@@ -129,7 +129,7 @@ func testHuge(t *testing.T, open opener) {
 		}
 		return nil
 	})
-	if want := len(HugeArguments()); err != nil || got != want {
+	if want := len(hugeArguments()); err != nil || got != want {
 		t.Errorf("%d bytes of arguments (%v), want %d", got, err, want)
 	}
 }

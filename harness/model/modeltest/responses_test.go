@@ -78,6 +78,13 @@ func TestStrictResponses(t *testing.T) {
 		{"reasoning of a model without", asked(id, `"reasoning":{"summary":"auto"}`, itemUser), id, "gpt-4.1", "reasoning: not supported"},
 		{"encrypted reasoning of a model without", asked(id, `"include":["reasoning.encrypted_content"]`, itemUser), id, "gpt-4.1", "include: encrypted content is not supported"},
 		{"something else to include", asked(id, `"include":["reasoning.encrypted_content"]`, itemUser), "encrypted_content", "text", "include.0"},
+		{"a verbosity that there is none of", asked(id, `"text":{"verbosity":"low"}`, itemUser), `"low"`, `"mute"`, "text.verbosity"},
+		{"a context that there is none of", asked(id, `"reasoning":{"context":"auto"}`, itemUser), "auto", "none", "reasoning.context"},
+		{"a store in words", plain, `"store":false`, `"store":"no"`, "store: neither true nor false"},
+		{"instructions in parts", asked(id, `"instructions":"x"`, itemUser), `"x"`, `[]`, "instructions: not a string"},
+		{"a conversation and an answer", strings.Replace(plain, `"store":false`, `"conversation":"c"`, 1), `"conversation"`, `"previous_response_id":"resp_1","conversation"`, "previous_response_id: it excludes"},
+		{"cache options for a model without", asked("gpt-5.6", `"prompt_cache_options":{"mode":"implicit"}`, itemUser), "gpt-5.6", "gpt-5.4", "prompt_cache_options"},
+		{"too many tools", asked(id, itemTool, itemUser), "{\"type\":\"function\",\"name\":\"ls\"", manyTools(128) + "{\"type\":\"function\",\"name\":\"ls\"", "tools: 129 tools"},
 		{"JSON that is not spoken of", asked(id, `"instructions":"JSON","text":{"format":{"type":"json_object"}}`, itemUser), `"JSON"`, `"XML"`, "the word json"},
 		{"a format that nobody knows", asked(id, `"text":{"format":{"type":"text"}}`, itemUser), `"type":"text"`, `"type":"xml"`, "text.format.type"},
 		{"an answer that is not stored", plain, `"store":false`, `"store":false,"previous_response_id":"resp_1"`, "previous_response_id: no response"},
@@ -86,6 +93,15 @@ func TestStrictResponses(t *testing.T) {
 		{"a breakpoint in what the model said", strings.Replace(asked("gpt-5.6", "", itemUser+","+itemSaid+","+itemUser), `"hi"`, `"hi","prompt_cache_breakpoint":{"mode":"explicit"}`, 1),
 			`"ok"`, `"ok","prompt_cache_breakpoint":{"mode":"explicit"}`, "input.1.content.0.prompt_cache_breakpoint"},
 	})
+}
+
+// manyTools are the declarations of n tools, with a comma behind each.
+func manyTools(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, `{"type":"function","name":"t%d","strict":false,"parameters":{"type":"object","properties":{}}},`, i)
+	}
+	return out.String()
 }
 
 // given are the items of an answer as a stream ends with them.
