@@ -9,8 +9,10 @@ import (
 )
 
 func TestStreamer(t *testing.T) {
-	modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
+	open := func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
 		s := modeltest.New(t, replies...)
 		return anthropic.New(model.Descriptor{Provider: "test", ID: "claude-opus-4-7", BaseURL: s.Anthropic()}, anthropic.Options{Key: "sk-ant-123456"})
-	})
+	}
+	modeltest.TestStreamer(t, open)
+	modeltest.TestQuirks(t, "anthropic", open)
 }

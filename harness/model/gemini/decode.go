@@ -14,20 +14,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
-// A chunk is one event of the stream, as far as it matters. Each is a whole
-// response with what has come since the last one.
-type chunk struct {
-	Candidates []candidate `json:"candidates"`
-	Feedback   struct {
-		Reason  string `json:"blockReason"`
-		Message string `json:"blockReasonMessage"`
-	} `json:"promptFeedback"`
-	Usage      later           `json:"usageMetadata"`
-	Model      string          `json:"modelVersion"`
-	ResponseID string          `json:"responseId"`
-	Error      json.RawMessage `json:"error"`
-}
-
+// A candidate is what has come of the answer since the last event.
 type candidate struct {
 	Index   int `json:"index"`
 	Content struct {
@@ -50,17 +37,6 @@ type functionCall struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
-}
-
-// later is JSON that is read when it is needed. Counts come with every event, and
-// the last ones are enough.
-type later []byte
-
-func (l *later) UnmarshalJSON(b []byte) error {
-	if string(b) != "null" {
-		*l = append((*l)[:0], b...)
-	}
-	return nil
 }
 
 // usage is how tokens are counted: totals so far, without those that are zero.
@@ -96,7 +72,8 @@ type answer struct {
 	stream.Teller
 	ref string // of the model, for its signatures
 
-	last   chunk // reused from event to event
+	last   []candidate // of the last event; reused
+	tally  []byte      // the last counts, as they came; reused
 	pieces []*piece
 	calls  int
 	stop   string
@@ -118,23 +95,35 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 			return 0, e
 		}
 	}
-	c := a.next()
-	if err := json.Unmarshal(data, c); err != nil {
+	a.last = a.last[:0]
+	err := members(data, func(key, value []byte) error {
+		switch string(key) {
+		case "candidates":
+			a.clear()
+			return json.Unmarshal(value, &a.last)
+		case "usageMetadata":
+			a.tally = append(a.tally[:0], value...)
+		case "modelVersion":
+			return first(&a.model, value)
+		case "responseId":
+			return first(&a.id, value)
+		case "promptFeedback":
+			return refusal(p, value)
+		case "error":
+			if string(value) != "null" {
+				return p.Fault(http.StatusOK, nil, data)
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return 0, err
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return 0, p.Fault(http.StatusOK, nil, data)
-	}
-	a.model, a.id = cmp.Or(a.model, c.Model), cmp.Or(a.id, c.ResponseID)
-	if r := c.Feedback.Reason; r != "" && r != "BLOCKED_REASON_UNSPECIFIED" && r != "BLOCK_REASON_UNSPECIFIED" {
-		return 0, &model.Error{Kind: model.Refused, Provider: p.Provider, Code: r,
-			Message: "the prompt is blocked" + because(cmp.Or(c.Feedback.Message, r)) + "; say it in other words"}
-	}
-	for i := range c.Candidates {
-		if c.Candidates[i].Index != 0 {
+	for i := range a.last {
+		if a.last[i].Index != 0 {
 			continue
 		}
-		if err := a.candidate(&c.Candidates[i]); err != nil {
+		if err := a.candidate(&a.last[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -145,20 +134,42 @@ func (a *answer) chunk(p *stream.Post, data []byte) (stream.Progress, error) {
 	return stream.More, nil
 }
 
-// next returns the chunk to decode into. Its lists are reused, but nothing of
-// what was in them: json decodes on top of that. The counts stay until there are
-// newer ones.
-func (a *answer) next() *chunk {
-	c := &a.last
-	all := c.Candidates[:cap(c.Candidates)]
-	for i := range all {
-		had := all[i].Content.Parts
-		clear(had[:cap(had)])
-		all[i] = candidate{}
-		all[i].Content.Parts = had[:0]
+// refusal is the error that the feedback on a prompt is, nil for one that is
+// answered.
+func refusal(p *stream.Post, feedback []byte) error {
+	var f struct {
+		Reason  string `json:"blockReason"`
+		Message string `json:"blockReasonMessage"`
 	}
-	*c = chunk{Candidates: all[:0], Usage: c.Usage}
-	return c
+	if err := json.Unmarshal(feedback, &f); err != nil {
+		return err
+	}
+	switch f.Reason {
+	case "", "BLOCKED_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED":
+		return nil
+	}
+	return &model.Error{Kind: model.Refused, Provider: p.Provider, Code: f.Reason,
+		Message: "the prompt is blocked" + because(cmp.Or(f.Message, f.Reason)) + "; say it in other words"}
+}
+
+// clear empties the candidates but for the room that they have: json decodes on
+// top of what is there.
+func (a *answer) clear() {
+	all := a.last[:cap(a.last)]
+	for i := range all {
+		room := all[i].Content.Parts
+		clear(room[:cap(room)])
+		all[i] = candidate{}
+		all[i].Content.Parts = room[:0]
+	}
+}
+
+// first decodes the string b into s, which keeps what it has.
+func first(s *string, b []byte) error {
+	if *s != "" {
+		return nil
+	}
+	return json.Unmarshal(b, s)
 }
 
 // candidate takes the parts of one event in their order.
@@ -256,7 +267,7 @@ func (a *answer) call(p *part) error {
 // cannot be read are unknown, and no reason to fail.
 func (a *answer) count() {
 	var u usage
-	if json.Unmarshal(a.last.Usage, &u) != nil || u == (usage{}) {
+	if json.Unmarshal(a.tally, &u) != nil || u == (usage{}) {
 		return
 	}
 	c := &a.counts

@@ -99,8 +99,10 @@ func TestParts(t *testing.T) {
 			[]llms.ContentPart{text("Hello.")}},
 		{"another candidate is not ours", []string{`{"candidates":[{"index":1,"content":{"parts":[{"text":"no"}]}}]}`, parts(`{"text":"Hello."}`), end("STOP")}, []llms.ContentPart{text("Hello.")}},
 		{"chunks that say nothing", []string{`{}`, `{"candidates":[]}`, `{"candidates":[{"content":null}]}`, `{"promptFeedback":{"safetyRatings":[]}}`, parts(`{"text":"Hello."}`), end("STOP"), "[DONE]"}, []llms.ContentPart{text("Hello.")}},
-		{"nothing is left over from the chunk before", []string{parts(`{"text":"a","thought":true,"thoughtSignature":"S=="}`), parts(`{"text":"b"}`), end("STOP")},
-			[]llms.ContentPart{thought("a", "S=="), text("b")}},
+		{"nothing is left over from the chunks before", []string{parts(`{"text":"a","thought":true,"thoughtSignature":"S=="}`, `{"text":"b","thought":true,"thoughtSignature":"T=="}`), parts(`{"text":"c"}`), parts(`{"text":"d"}`, `{"text":"e"}`), end("STOP")},
+			[]llms.ContentPart{thought("a", "S=="), thought("b", "T=="), text("cde")}},
+		{"nor from those that are not ours", []string{`{"candidates":[{"index":0},{"index":1,"content":{"parts":[{"text":"no"}]},"finishReason":"SAFETY"}]}`, `{"candidates":[{"index":0}]}`,
+			`{"candidates":[{"index":0},{"content":{"parts":[{"text":"Hello."}]}}]}`, end("STOP")}, []llms.ContentPart{text("Hello.")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

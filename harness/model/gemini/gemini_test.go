@@ -17,10 +17,12 @@ import (
 func TestStreamer(t *testing.T) {
 	for id, lack := range map[string][]modeltest.Lack{third: {modeltest.NoCacheWrite}, second: {modeltest.NoCacheWrite, modeltest.NoIDs}} {
 		t.Run(id, func(t *testing.T) {
-			modeltest.TestStreamer(t, func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
+			open := func(t *testing.T, replies ...modeltest.Reply) model.Streamer {
 				s := modeltest.New(t, replies...)
 				return gemini.New(model.Descriptor{Provider: "test", ID: id, BaseURL: s.Gemini()}, gemini.Options{Key: "AIza-123456"})
-			}, lack...)
+			}
+			modeltest.TestStreamer(t, open, lack...)
+			modeltest.TestQuirks(t, "gemini", open, lack...)
 		})
 	}
 }
