@@ -139,7 +139,7 @@ func TestUnknownModelIsTold(t *testing.T) {
 	e.acp()
 	told := func(session string) (n int) {
 		for _, u := range e.updates(session) {
-			n += strings.Count(string(u.Update.Content)+u.Update.Title, "is not one that Lorimer knows")
+			n += strings.Count(string(u.Update.Content)+u.Update.Title, "Lorimer does not know ")
 		}
 		return n
 	}

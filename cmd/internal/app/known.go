@@ -242,26 +242,23 @@ func efforts(names []string) []model.Effort {
 // nil where all that matters is known. What a server on this machine costs is not
 // asked for.
 func (k *Known) strange(c *config.Config, e config.Endpoint) []string {
-	priceless := k.Price == nil && (!e.Local || e.Hosted)
-	window, price := "", ""
-	if k.Assumed {
-		window = fmt.Sprintf("assumes a window of %d tokens", k.Window)
-	}
-	if priceless {
-		price = "does not know its price"
-	}
-	switch {
-	case e.Name == "" || window == "" && price == "":
+	if e.Name == "" {
 		return nil
-	case window != "" && price != "":
-		window += " and "
 	}
-	keys := "price_input and price_output, or free"
-	if price == "" {
-		keys = "window"
-	} else if k.Assumed {
+	priceless := k.Price == nil && (!e.Local || e.Hosted)
+	var text, keys string
+	switch {
+	case k.Assumed && priceless:
+		text = fmt.Sprintf("Lorimer does not know the model %s: it assumes a window of %d tokens and knows no price.", k.Ref(), k.Window)
 		keys = "window, price_input and price_output"
+	case k.Assumed:
+		text = fmt.Sprintf("Lorimer does not know the window of the model %s and assumes %d tokens.", k.Ref(), k.Window)
+		keys = "window"
+	case priceless:
+		text = fmt.Sprintf("Lorimer does not know the price of the model %s.", k.Ref())
+		keys = "price_input and price_output, or free,"
+	default:
+		return nil
 	}
-	return []string{fmt.Sprintf("The model %s is not one that Lorimer knows: it %s%s. To say it, set %s under [models.%q] in %s.",
-		k.Ref(), window, price, keys, k.Ref(), c.ModelsPath())}
+	return []string{fmt.Sprintf("%s To say it, set %s under [models.%q] in %s.", text, keys, k.Ref(), c.ModelsPath())}
 }

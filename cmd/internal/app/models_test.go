@@ -162,13 +162,12 @@ window = 1000
 	}
 	const say = " To say it, set %s under [models.\"%s\"] in "
 	tests := []struct{ ref, want string }{
-		{"acme/new", "The model acme/new is not one that Lorimer knows: it assumes a window of 128000 tokens and does not know its price." +
+		{"acme/new", "Lorimer does not know the model acme/new: it assumes a window of 128000 tokens and knows no price." +
 			fmt.Sprintf(say, "window, price_input and price_output", "acme/new")},
-		{"acme/priced", "The model acme/priced is not one that Lorimer knows: it assumes a window of 128000 tokens." + fmt.Sprintf(say, "window", "acme/priced")},
-		{"acme/sized", "The model acme/sized is not one that Lorimer knows: it does not know its price." +
-			fmt.Sprintf(say, "price_input and price_output, or free", "acme/sized")},
+		{"acme/priced", "Lorimer does not know the window of the model acme/priced and assumes 128000 tokens." + fmt.Sprintf(say, "window", "acme/priced")},
+		{"acme/sized", "Lorimer does not know the price of the model acme/sized." + fmt.Sprintf(say, "price_input and price_output, or free,", "acme/sized")},
 		{"acme/both", ""},
-		{"house/new", "The model house/new is not one that Lorimer knows: it assumes a window of 8192 tokens." + fmt.Sprintf(say, "window", "house/new")},
+		{"house/new", "Lorimer does not know the window of the model house/new and assumes 8192 tokens." + fmt.Sprintf(say, "window", "house/new")},
 		{"house/sized", ""},
 		{"offline", ""},
 		{"script:x", ""},

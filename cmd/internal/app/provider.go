@@ -82,7 +82,9 @@ func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choi
 	if ctx.Err() != nil {
 		return chosen{}, ctx.Err()
 	}
-	a.trace.Redact(c.Secrets()...)
+	if a.trace != nil {
+		a.trace.Redact(c.Secrets()...) // which reads files
+	}
 	k := a.know(c, choice, ref)
 	if keyErr == nil && k.unheard() {
 		a.hear(ctx, c, choice, key)

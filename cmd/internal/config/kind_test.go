@@ -2,12 +2,15 @@ package config_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/harness/model/catalog"
+	"github.com/lorimer-dev/lorimer/harness/model/langchain/kinds"
 )
 
 // Which protocol a model is asked in, and where (MODELS.md 0).
@@ -103,13 +106,63 @@ func TestAmazon(t *testing.T) {
 
 // A kind that takes no key is asked without one.
 func TestKeyless(t *testing.T) {
-	c := newMachine(t, "[providers.file]\nkind = \"langchain/llamafile\"\n[providers.ollama]\nbase_url = \"http://box:1\"\n[providers.cf]\nkind = \"langchain/cloudflare\"\n").load(t)
-	for _, name := range []string{"file", "ollama", "lmstudio"} {
+	c := newMachine(t, `
+[providers.file]
+kind = "langchain/llamafile"
+[providers.ollama]
+base_url = "http://box:1"
+[providers.cf]
+kind = "langchain/cloudflare"
+[providers.azure]
+base_url = "https://a.example.org/openai/v1"
+headers = { api-key = "the-key" }
+`).load(t)
+	for _, name := range []string{"file", "ollama", "lmstudio", "azure"} {
 		if key, err := c.Key(t.Context(), name); key != "" || err != nil {
 			t.Errorf("%s: key %q (%v), want none and no error", name, key, err)
 		}
 	}
 	if _, err := c.Key(t.Context(), "cf"); !errors.Is(err, config.ErrNoKey) || !strings.Contains(err.Error(), "set CLOUDFLARE_API_TOKEN") {
 		t.Errorf("error = %v, want that the usual variable is missing", err)
+	}
+}
+
+// The guide and the help name every provider, its usual model and every kind, and the
+// catalog knows the usual models.
+func TestGuideIsComplete(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := os.ReadFile("../cli/help/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newMachine(t, "").load(t)
+	for _, e := range c.Endpoints() {
+		if !strings.Contains(string(guide), "`"+e.Name+"`") || !strings.Contains(string(help), e.Name) {
+			t.Errorf("%s is not named", e.Name)
+		}
+		if e.Model == "" {
+			continue
+		}
+		row := "| `" + e.Name + "` | `" + strings.Join(e.KeyEnv, "`, `") + "` | `" + e.Model + "` |"
+		if !strings.Contains(string(guide), row) {
+			t.Errorf("the guide has no row %s", row)
+		}
+		if m, ok := catalog.Find(e.Name, e.Model); !ok || m.NoTools || m.Price == nil {
+			t.Errorf("%s/%s is the usual model, and known as %+v", e.Name, e.Model, m)
+		}
+	}
+	for _, name := range kinds.Names() {
+		if !strings.Contains(string(guide), "`langchain/"+name+"`") || !strings.Contains(string(help), name) {
+			t.Errorf("langchain/%s is not named", name)
+		}
+		info, _ := kinds.Lookup(name)
+		for _, s := range info.Settings {
+			if !strings.Contains(string(guide), "`"+s.Name+"`") {
+				t.Errorf("the guide does not name the option %s of langchain/%s", s.Name, name)
+			}
+		}
 	}
 }

@@ -104,7 +104,7 @@ func (e Endpoint) with(p Provider) Endpoint {
 	if p.BaseURL != "" {
 		e.Local = loopback(p.BaseURL)
 	}
-	e.Keyless = e.Keyless || e.Local || e.Kind == kindOllama
+	e.Keyless = e.Keyless || e.Local || e.Kind == kindOllama || len(secretsIn(p.Headers)) > 0 // as api-key may be one of them
 	return e
 }
 
