@@ -134,14 +134,3 @@ func cutMember(text string, part json.RawMessage, k string) (string, bool) {
 	}
 	return text, o.has(k)
 }
-
-// marks counts the marked segments.
-func (r *request) marks() int {
-	n := 0
-	for _, s := range r.segments {
-		if s.marked {
-			n++
-		}
-	}
-	return n
-}
