@@ -81,6 +81,8 @@ func (c *Config) KeyFrom(e Endpoint) string {
 		return "file " + c.beside(p.APIKeyFile)
 	case p.APIKeyCommand != "":
 		return "api_key_command at " + c.near("providers."+e.Name+".api_key_command")
+	case len(secretsIn(p.Headers)) > 0:
+		return "headers at " + c.near("providers."+e.Name+".headers")
 	}
 	return ""
 }
