@@ -86,6 +86,11 @@ func optionIDs(set []harness.Option) string {
 	return strings.Join(ids, ", ")
 }
 
+// sameValues reports whether two sets of options leave the same to choose from.
+func sameValues(a, b []harness.Option) bool {
+	return slices.EqualFunc(a, b, func(a, b harness.Option) bool { return a.ID == b.ID && slices.Equal(a.Values, b.Values) })
+}
+
 // mode returns the current mode of a set of options.
 func mode(set []harness.Option) string {
 	for _, o := range set {

@@ -73,7 +73,11 @@ func (s *session) run(ctx context.Context, t *turn, in harness.Input) (any, erro
 		case <-ctx.Done():
 		}
 	}
+	before := s.h.OptionSet()
 	out, err := s.tell(ctx, slot, in)
+	if set := s.h.OptionSet(); !sameValues(before, set) { // more is known of the model
+		t.r.After(func() { s.update(optionsUpdate{"config_option_update", configOptions(set)}) })
+	}
 	if ctx.Err() != nil {
 		out.Stop = harness.Cancelled
 	} else if err != nil {

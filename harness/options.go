@@ -298,6 +298,19 @@ func (s *Session) SetOption(ctx context.Context, id, value string) error {
 	return nil
 }
 
+// learned says what a send has found out of a model, which its server may have been
+// asked about first: the options are those of the model as it is.
+func (s *Session) learned(d model.Descriptor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.models, func(m model.Descriptor) bool { return m.Ref() == d.Ref() })
+	if i < 0 {
+		return
+	}
+	s.models = slices.Clone(s.models) // others may read the old list
+	s.models[i] = d
+}
+
 // changing waits until nobody else changes the options. The caller calls done
 // when the change has been stored and made.
 func (s *Session) changing(ctx context.Context) (done func(), err error) {

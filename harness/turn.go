@@ -121,6 +121,7 @@ func (t *turn) prepare(ctx context.Context) error {
 		return err
 	}
 	t.s.found(ctx, t.snap.Prompt.Skills)
+	t.s.learned(t.snap.Model)
 	if err := t.take(ctx); err != nil {
 		if _, ok := errors.AsType[*modelError](err); !ok || t.in.Retry || ctx.Err() != nil {
 			return err
