@@ -80,10 +80,9 @@ func (h house) toml() string {
 
 const configFile = ".config/lorimer/config.toml"
 
-// Row 34 (R-HARN-02, R-HARN-04), as far as its inputs exist: provider, model,
-// base URL, key and stable prompt from the configuration; tools and thinking
-// level from the session. Each alone makes the next send rebuild, and so does
-// its way back. A citation mode and a regeneration are not part of the program.
+// Row 34 (R-HARN-02, R-HARN-04): what the configuration says and no file beside it:
+// base URL, key and stable prompt. Each alone makes the next send rebuild, and so does
+// its way back. TestRow034FilesOfTheUser and TestRow034SessionAndProject have the rest.
 func TestRow034SignatureInputs(t *testing.T) {
 	t.Parallel()
 	reply := modeltest.Reply{Text: []string{"fine"}, Repeat: -1}
@@ -159,9 +158,9 @@ type printed struct {
 }
 
 // signature runs "lorimer prompt signature" in the home of the editor.
-func signature(e *editor) (p printed) {
+func signature(e *editor, flags ...string) (p printed) {
 	e.t.Helper()
-	out, err := e.run("prompt", "signature", "--json")
+	out, err := e.run(append([]string{"prompt", "signature", "--json"}, flags...)...)
 	if err != nil {
 		e.t.Fatal(err)
 	}
