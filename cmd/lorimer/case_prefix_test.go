@@ -52,14 +52,14 @@ func (e *editor) furnished(backwards bool) {
 // message of the user that they came with, and stay there.
 func TestC122ClockAndNotes(t *testing.T) {
 	t.Parallel()
-	for _, model := range []string{gpt, claude} {
-		t.Run(model, func(t *testing.T) {
+	for _, p := range allProviders() {
+		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			m := modeltest.New(t)
-			e := newEditor(t).reaches(m)
+			e := newEditor(t).reachesAll(m)
 			e.furnished(false)
 			linked := "file://" + filepath.Join(e.cwd, "linked.txt")
-			e.acp("--model", model, "--clock", "2026-11-30T09:15:00Z", "--clock-step", "61s", "--tz", "UTC")
+			e.acp("--model", p.model, "--clock", "2026-11-30T09:15:00Z", "--clock-step", "61s", "--tz", "UTC")
 			s := e.open(nil)
 			texts := []string{"/kind-3 turn 0", "/own-kind-1 /kind-3 turn 1", "turn 2"}
 			for i, text := range texts {
@@ -72,15 +72,7 @@ func TestC122ClockAndNotes(t *testing.T) {
 				e.gives(s, textBlock(text), linkBlock(linked, "linked.txt"), embedBlock("file:///w/small.txt", "small"),
 					embedBlock("file:///w/large.txt", "large "+strings.Repeat("x", 20000)))
 			}
-			reuse := m.Reuse()
-			for i, r := range reuse {
-				if r.Ratio() != 1 {
-					t.Errorf("request %d repeats %.4f of the one before it, want all: %+v", i+2, r.Ratio(), r)
-				}
-			}
-			if got := m.Rejected(); len(got) > 0 || len(reuse) != 5 {
-				t.Fatalf("rejected: %q; %d requests follow another, want 5", got, len(reuse))
-			}
+			e.checkReuse(m, p, s, 6)
 			if diff := cmp.Diff([]string{"built", "reused", "reused"}, e.changes(s)); diff != "" {
 				t.Errorf("harnesses (-want +got):\n%s", diff)
 			}
