@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -46,17 +47,21 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	msg := e.Message
-	if msg == "" && e.Err != nil {
-		msg = e.Err.Error()
-	}
 	var parts []string
-	for _, p := range []string{e.Provider, string(e.Kind), msg} {
+	for _, p := range []string{e.Provider, string(e.Kind), e.sentence()} {
 		if p != "" {
 			parts = append(parts, p)
 		}
 	}
 	return strings.Join(parts, ": ")
+}
+
+// sentence is what there is to say beside provider and kind; "" is nothing.
+func (e *Error) sentence() string {
+	if e.Message == "" && e.Err != nil {
+		return e.Err.Error()
+	}
+	return e.Message
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -79,13 +84,14 @@ func (e *Error) Temporary() bool {
 }
 
 // llmsError gives err in the vocabulary of langchaingo, for callers of
-// GenerateContent.
+// GenerateContent. Its text begins with provider and code, so that the message has
+// neither.
 func llmsError(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
 	}
-	out := llms.NewError(e.Kind.code(), e.Provider, e.Error()).WithCause(e).
+	out := llms.NewError(e.Kind.code(), e.Provider, cmp.Or(e.sentence(), string(e.Kind))).WithCause(e).
 		WithDetail("retryable", e.Temporary()).WithDetail("partial", e.Partial)
 	if e.Status != 0 {
 		out = out.WithDetail("status", e.Status)

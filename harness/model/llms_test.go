@@ -152,6 +152,9 @@ func TestGenerateFails(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"retryable": false, "partial": false}, e.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
+	if got, want := err.Error(), "p: canceled: canceled"; got != want {
+		t.Errorf("an error without words says %q, want %q", got, want)
+	}
 	own := errors.New("enough")
 	_, err = s.model().GenerateContent(t.Context(), nil, llms.WithStreamingFunc(func(context.Context, []byte) error { return own }))
 	if err != own {
@@ -192,11 +195,14 @@ func TestGenerateErrors(t *testing.T) {
 			s := &spy{err: cause}
 			_, err := s.model().GenerateContent(t.Context(), nil)
 			want := &llms.Error{
-				Code: tt.want, Provider: "p", Message: cause.Error(), Cause: cause,
+				Code: tt.want, Provider: "p", Message: "why", Cause: cause,
 				Details: map[string]any{"status": 499, "code": "c", "request_id": "r", "retry_after": 7 * time.Second, "retryable": tt.retryable, "partial": true},
 			}
 			if diff := cmp.Diff(error(want), err); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			if got, want := err.Error(), "p: "+string(tt.want)+": why"; got != want {
+				t.Errorf("it says %q, want %q", got, want)
 			}
 		})
 	}
