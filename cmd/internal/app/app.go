@@ -19,6 +19,7 @@ import (
 	"github.com/lorimer-dev/lorimer/acp"
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/model/langchain"
 	"github.com/lorimer-dev/lorimer/harness/model/script"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
 	"github.com/lorimer-dev/lorimer/harness/place"
@@ -58,6 +59,7 @@ type App struct {
 	servers servers
 
 	transports transports
+	left       langchain.Left
 
 	found    sync.Once            // the model has been told of on standard error
 	problems once[skills.Problem] // with skills
@@ -145,7 +147,20 @@ func Open(o Options) (*App, error) {
 // database.
 func (a *App) Close(ctx context.Context) error {
 	defer a.transports.close()
+	defer a.waitForLeft(ctx)
 	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
+}
+
+// leftLimit is how long requests are waited for that have been cancelled and whose
+// library heeds no cancel: it may go on for minutes.
+const leftLimit = 250 * time.Millisecond
+
+func (a *App) waitForLeft(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, leftLimit)
+	defer cancel()
+	if n := a.left.Wait(ctx); n > 0 {
+		a.o.Log.Warn().Int("requests", n).Msg("cancelled requests go on until the program ends")
+	}
 }
 
 // Config returns the configuration as it is now.

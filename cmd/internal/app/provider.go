@@ -106,7 +106,7 @@ func (a *App) provider(ctx context.Context, c *config.Config, choice config.Choi
 		if err != nil {
 			return nil, unavailable(e.Name, err)
 		}
-		s, err := stream(k.Descriptor, e, key, client)
+		s, err := a.stream(k.Descriptor, e, key, client)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (a *App) client(c *config.Config, e config.Endpoint) (*http.Client, error) 
 }
 
 // stream opens the model d of e.
-func stream(d model.Descriptor, e config.Endpoint, key string, client *http.Client) (model.Streamer, error) {
+func (a *App) stream(d model.Descriptor, e config.Endpoint, key string, client *http.Client) (model.Streamer, error) {
 	switch d.Kind {
 	case "anthropic":
 		return anthropic.New(d, anthropic.Options{Key: key, Headers: e.Headers, Client: client}), nil
@@ -179,7 +179,7 @@ func stream(d model.Descriptor, e config.Endpoint, key string, client *http.Clie
 		return responses.New(d, responses.Options{Key: key, Headers: e.Headers, Client: client}), nil
 	}
 	if name, ok := e.Langchain(); ok {
-		return kinds.Open(name, d, kinds.Options{Key: key, Headers: e.Headers, Client: client, Settings: e.Options})
+		return kinds.Open(name, d, kinds.Options{Key: key, Headers: e.Headers, Client: client, Settings: e.Options, Left: &a.left})
 	}
 	return nil, unavailable(e.Name, fmt.Errorf("there is no protocol %q", d.Kind))
 }

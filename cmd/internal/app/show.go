@@ -102,7 +102,7 @@ func (a *App) missing(c *config.Config, e config.Endpoint, k Known) []string {
 		return append(lines, err.Error())
 	}
 	const some = "key" // nothing is sent
-	if _, err := stream(k.Descriptor, e, some, client); err != nil {
+	if _, err := a.stream(k.Descriptor, e, some, client); err != nil {
 		line := err.Error()
 		if fail, ok := errors.AsType[*model.Error](err); ok {
 			line = fail.Message

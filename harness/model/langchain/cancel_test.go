@@ -70,30 +70,40 @@ func TestLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
-		a := langchain.Wrap(foreign(deaf), langchain.Options{Provider: "p", Deaf: true})
+		var left langchain.Left
+		a := langchain.Wrap(foreign(deaf), langchain.Options{Provider: "p", Deaf: true, Left: &left})
 		events, r, err := modeltest.Collect(ctx, a, modeltest.Ask("go"))
 		if want := []model.Event{model.Text("x"), model.Text("x")}; !errors.Is(err, context.Canceled) || !cmp.Equal(want, events) || r == nil {
 			t.Errorf("%v with %v and %+v, want what came before the cancel", err, events, r)
 		}
+		wait := func() int {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return left.Wait(ctx)
+		}
 		start := time.Now()
-		if err := a.Close(); err == nil || err.Error() != "p: 1 requests go on that were cancelled" || time.Since(start) != 250*time.Millisecond {
-			t.Errorf("Close = %v after %v, want one request that goes on", err, time.Since(start))
+		if n := wait(); n != 1 || time.Since(start) != time.Second {
+			t.Errorf("%d requests go on after %v, want 1 after 1s", n, time.Since(start))
 		}
 		time.Sleep(time.Minute)
-		if err := a.Close(); err != nil {
-			t.Errorf("Close after the end = %v", err)
+		start = time.Now()
+		if n := wait(); n != 0 || time.Since(start) != 0 {
+			t.Errorf("after the end %d requests go on after %v, want none at once", n, time.Since(start))
 		}
 		// synctest ends the test only if the model's goroutine has ended.
 	})
 }
 
-// Requests that never seem to end do not pile up.
+// Requests that never seem to end do not pile up, also where each has an adapter of
+// its own.
 func TestLeftBehindAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		a := langchain.Wrap(foreign(deaf), langchain.Options{Deaf: true})
+		var left langchain.Left
+		var a *langchain.Adapter
 		for i := range 20 {
+			a = langchain.Wrap(foreign(deaf), langchain.Options{Deaf: true, Left: &left})
 			_, _, err := modeltest.Collect(ctx, a, modeltest.Ask("go"))
 			want := model.Canceled
 			if i >= 16 {
@@ -111,20 +121,21 @@ func TestLeftBehindAreFew(t *testing.T) {
 }
 
 // What nobody waits for any more is no news to anybody.
-func TestCloseWaits(t *testing.T) {
+func TestLeftBehindEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
+		var left langchain.Left
 		a := langchain.Wrap(foreign(func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error) {
 			time.Sleep(300 * time.Millisecond)
 			return nil, errors.New("late")
-		}), langchain.Options{})
+		}), langchain.Options{Left: &left})
 		if _, _, err := modeltest.Collect(ctx, a, modeltest.Ask("go")); !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v", err)
 		}
 		start := time.Now()
-		if err := a.Close(); err != nil || time.Since(start) != 50*time.Millisecond {
-			t.Errorf("Close = %v after %v, want nil after 50ms", err, time.Since(start))
+		if n := left.Wait(t.Context()); n != 0 || time.Since(start) != 50*time.Millisecond {
+			t.Errorf("%d requests go on after %v, want none after 50ms", n, time.Since(start))
 		}
 	})
 }

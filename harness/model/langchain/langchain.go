@@ -16,9 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -26,16 +24,10 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
-// maxLeft is how many requests may go on that nobody waits for.
-const maxLeft = 16
-
 // An Adapter is a model of langchaingo as a streamer.
 type Adapter struct {
 	m llms.Model
 	o Options
-
-	mu   sync.Mutex      // guards left
-	left []chan struct{} // requests that were left behind; each is closed when it has ended
 }
 
 var _ model.Streamer = (*Adapter)(nil)
@@ -47,6 +39,7 @@ func Wrap(m llms.Model, o Options) *Adapter {
 	o.First = cmp.Or(o.First, 300*time.Second)
 	o.Idle = cmp.Or(o.Idle, 300*time.Second)
 	o.Grace = cmp.Or(o.Grace, 250*time.Millisecond)
+	o.Left = cmp.Or(o.Left, &Left{})
 	return &Adapter{m: m, o: o}
 }
 
@@ -60,60 +53,12 @@ func (a *Adapter) Call(ctx context.Context, prompt string, o ...llms.CallOption)
 	return llms.GenerateFromSinglePrompt(ctx, a, prompt, o...)
 }
 
-// Close waits for the requests that were left behind, those whose model did not
-// end after a cancel, for as long as a cancelled request is waited for. The error
-// says how many go on; each ends when its library returns.
-func (a *Adapter) Close() error {
-	a.mu.Lock()
-	left := a.left
-	a.left = nil
-	a.mu.Unlock()
-	patience := time.NewTimer(a.o.Grace)
-	defer patience.Stop()
-	for i, ended := range left {
-		select {
-		case <-ended:
-		case <-patience.C:
-			return fmt.Errorf("%s: %d requests go on that were cancelled", a.o.Provider, running(left[i:]))
-		}
-	}
-	return nil
-}
-
-// running counts the requests that have not ended.
-func running(left []chan struct{}) (n int) {
-	for _, ended := range left {
-		select {
-		case <-ended:
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// leave notes a request that goes on behind our back.
-func (a *Adapter) leave(ended chan struct{}) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.left = append(a.left, ended)
-}
-
-// crowded reports whether too many requests were left behind to begin another. It
-// forgets those that have ended.
-func (a *Adapter) crowded() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.left = slices.DeleteFunc(a.left, func(ended chan struct{}) bool { return running([]chan struct{}{ended}) == 0 })
-	return len(a.left) >= maxLeft
-}
-
 // Stream answers as [model.Streamer] says. A model that does not end when its
 // context does is left behind after [Options.Grace]: what it still says is dropped,
 // and its goroutine ends when its library returns. While there are sixteen of those
-// no request begins.
+// in [Options.Left] no request begins.
 func (a *Adapter) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-	if a.crowded() {
+	if a.o.Left.full() {
 		return nil, &model.Error{Kind: model.Unavailable, Provider: a.o.Provider, Final: true,
 			Message: "too many cancelled requests have not ended; wait a few minutes or start the program anew"}
 	}
@@ -132,7 +77,7 @@ func (a *Adapter) Stream(ctx context.Context, req *model.Request, sink func(mode
 		return r.end(ctx, result)
 	default:
 		if !r.ends(ended) {
-			a.leave(ended)
+			a.o.Left.add(ended)
 		}
 		return r.partial(), r.spoiled(why)
 	}

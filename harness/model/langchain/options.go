@@ -27,8 +27,9 @@ type Options struct {
 	// piece to the next; default 300s each. An answer in one piece may take both.
 	First, Idle time.Duration
 	// Grace is how long it may take to end after a cancel; default 250ms. Then it
-	// is left behind; see [Adapter.Close].
+	// is left behind.
 	Grace time.Duration
+	Left  *Left // what is left behind; nil is the adapter's own
 }
 
 // A Shape is how a model wants a conversation.

@@ -108,7 +108,7 @@ func (k *kind) streamer(d model.Descriptor, o Options) model.Streamer {
 	a.Secrets = secrets(o)
 	a.NoTools = !Tools(k.Name, d.ID)
 	a.MaxTokens = cmp.Or(d.Output, k.output)
-	a.First, a.Idle = o.First, o.Idle
+	a.First, a.Idle, a.Left = o.First, o.Idle, o.Left
 	d.BaseURL = k.address(d, o.Settings)
 	return langchain.Wrap(&opener{kind: k, model: d, options: o}, a)
 }

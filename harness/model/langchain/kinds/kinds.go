@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/langchain"
 )
 
 // Options are what a provider is opened with, besides the model.
@@ -24,8 +25,9 @@ type Options struct {
 	Client  *http.Client      // for the requests, where [Info].Client; nil is http.DefaultClient
 	// Settings are what this provider needs besides; [Info].Settings names them.
 	Settings map[string]string
-	First    time.Duration // as in [langchain.Options]
-	Idle     time.Duration // as in [langchain.Options]
+	// First, Idle and Left are those of [langchain.Options].
+	First, Idle time.Duration
+	Left        *langchain.Left
 }
 
 // An Info says what a kind is and what it needs.
