@@ -60,10 +60,7 @@ func (c *Client) body(req *model.Request) []byte {
 
 // writeConfig writes the settings of the answer, if there are any.
 func (c *Client) writeConfig(w *body.Writer, req *model.Request) {
-	limit := req.MaxTokens
-	if c.model.Output > 0 {
-		limit = min(limit, c.model.Output)
-	}
+	limit := parts.Limit(req, &c.model)
 	t := c.family.thinking(&c.model, req.Effort, limit)
 	warm := req.Temperature != nil && c.family.temperature
 	asJSON := req.JSON && len(req.Tools) == 0 // the two together are an error with many models

@@ -44,7 +44,7 @@ func (c *Client) body(req *model.Request) []byte {
 }
 
 func (c *Client) writeOptions(w *body.Writer, req *model.Request) {
-	limit := c.limit(req)
+	limit := parts.Limit(req, &c.model)
 	if c.model.Window <= 0 && limit == 0 && req.Temperature == nil {
 		return
 	}
@@ -59,15 +59,6 @@ func (c *Client) writeOptions(w *body.Writer, req *model.Request) {
 		w.Key("temperature").Float(*req.Temperature)
 	}
 	w.EndObject()
-}
-
-// limit is the most tokens that the answer may have, 0 for as many as there is room
-// for.
-func (c *Client) limit(req *model.Request) int {
-	if most := c.model.Output; most > 0 {
-		return min(max(req.MaxTokens, 0), most)
-	}
-	return max(req.MaxTokens, 0)
 }
 
 // think is the value for an effort, "" for none: true or false, or the name of a

@@ -21,6 +21,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/stream"
 )
 
@@ -80,14 +81,12 @@ func endpoint(base string) string {
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	p := c.post
 	p.Body = c.body(req)
-	var own error // of the sink
-	hear := func(e model.Event) error { own = sink(e); return own }
-	a := &answer{Teller: stream.Teller{Sink: hear}, ref: c.model.Ref(), window: c.model.Window, limit: c.limit(req)}
+	a := &answer{Teller: stream.Teller{Sink: sink}, ref: c.model.Ref(), window: c.model.Window, limit: parts.Limit(req, &c.model)}
 	_, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.line(&p, data) })
 	if err == nil {
 		err = a.finish(&p, req)
 	}
-	if e, ok := err.(*model.Error); ok && err != own {
+	if e, ok := a.Failure(err); ok {
 		c.explain(&p, e)
 	}
 	a.Complete(err, "")

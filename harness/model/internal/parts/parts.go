@@ -73,10 +73,11 @@ func Told(r *model.ToolResult) string {
 // Limit returns the most tokens of the answer to req, no more than d can give; 0
 // leaves it to the provider.
 func Limit(req *model.Request, d *model.Descriptor) int {
+	limit := max(req.MaxTokens, 0)
 	if d.Output > 0 {
-		return min(req.MaxTokens, d.Output)
+		return min(limit, d.Output)
 	}
-	return req.MaxTokens
+	return limit
 }
 
 // NewID makes up an id that no other call of a session has.

@@ -65,7 +65,7 @@ func TestTold(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	for _, tt := range []struct{ wish, output, want int }{{0, 0, 0}, {0, 100, 0}, {50, 0, 50}, {50, 100, 50}, {200, 100, 100}} {
+	for _, tt := range []struct{ wish, output, want int }{{0, 0, 0}, {-1, 0, 0}, {-1, 100, 0}, {0, 100, 0}, {50, 0, 50}, {50, 100, 50}, {200, 100, 100}} {
 		if got := parts.Limit(&model.Request{MaxTokens: tt.wish}, &model.Descriptor{Output: tt.output}); got != tt.want {
 			t.Errorf("Limit(%d of %d) = %d, want %d", tt.wish, tt.output, got, tt.want)
 		}

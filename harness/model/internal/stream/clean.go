@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,7 +42,8 @@ func (p *Post) secrets() []string {
 		return all
 	}
 	if word, ok := u.User.Password(); ok {
-		all = append(all, word)
+		sent := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + word)) // in a header
+		all = append(all, word, sent)
 	}
 	for name, values := range u.Query() {
 		if containsAny(strings.ToLower(name), "key", "token", "secret", "sig") {

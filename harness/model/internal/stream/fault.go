@@ -33,8 +33,8 @@ func (p *Post) Fault(status int, h http.Header, body []byte) *model.Error {
 		status = f.status
 	}
 	e := &model.Error{
-		Provider: p.Provider, Status: status, Code: cmp.Or(f.code, f.kind),
-		RequestID:  cmp.Or(h.Get("X-Request-Id"), h.Get("Request-Id")),
+		Provider: p.Provider, Status: status, Code: p.clean(cmp.Or(f.code, f.kind)),
+		RequestID:  p.clean(cmp.Or(h.Get("X-Request-Id"), h.Get("Request-Id"))),
 		RetryAfter: cmp.Or(retryAfter(h), f.wait, waitIn(f.message)),
 	}
 	e.Kind = kindOf(status, f)

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -218,7 +219,11 @@ func (p *Post) broken(ctx context.Context, err error, begun bool) error {
 	if begun {
 		return p.fail(model.Connection, "the connection was lost in the middle of the answer", err)
 	}
-	e := p.fail(model.Connection, "no answer from "+p.host()+": "+err.Error(), err)
+	msg := "no answer from " + p.host() + ": " + err.Error()
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		msg += "; if that is right, name a file with its certificate as ca_file"
+	}
+	e := p.fail(model.Connection, msg, err)
 	e.Final = Permanent(err)
 	return e
 }

@@ -25,10 +25,17 @@ func (t *Teller) Tell(e model.Event) error {
 	return nil
 }
 
+// Failure returns err, which ended the request, if it is the provider's: the error
+// of the sink is the caller's own, whatever it is.
+func (t *Teller) Failure(err error) (*model.Error, bool) {
+	e, ok := err.(*model.Error)
+	return e, ok && err != t.own
+}
+
 // Complete notes in err, which ended the request with the id, whether events had
 // been delivered. The error of the sink is not touched.
 func (t *Teller) Complete(err error, id string) {
-	if e, ok := err.(*model.Error); ok && err != t.own {
+	if e, ok := t.Failure(err); ok {
 		e.Partial = t.told
 		e.RequestID = cmp.Or(e.RequestID, id)
 	}

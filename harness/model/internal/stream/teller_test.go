@@ -38,6 +38,12 @@ func TestTeller(t *testing.T) {
 	if *own != (model.Error{Kind: model.Invalid}) {
 		t.Errorf("the error of the sink became %+v", own)
 	}
+	if _, ok := tell.Failure(own); ok {
+		t.Error("the error of the sink counts as one of the provider")
+	}
+	if e, ok := tell.Failure(after); !ok || e != after {
+		t.Errorf("Failure = %v, %v, want the error of the provider", e, ok)
+	}
 	if other := errors.New("x"); stream.Own(other) != other {
 		t.Error("Own changed an error that is nobody's")
 	}
