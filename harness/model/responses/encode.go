@@ -19,7 +19,7 @@ const minOutput = 16
 func (c *Client) body(req *model.Request) []byte {
 	var w body.Writer
 	w.Object().Key("model").String(c.model.ID).Key("store").Bool(false).Key("stream").Bool(true)
-	if c.thinks && !c.spared.thoughts.Load() {
+	if c.thinks && !c.spared.encrypted.Load() {
 		w.Key("include").Raw(`["reasoning.encrypted_content"]`)
 	}
 	if c.home && req.Session != "" {
@@ -199,10 +199,11 @@ func writeResult(w *body.Writer, r *model.ToolResult) {
 // API takes them for lost.
 func (c *Client) writeAnswer(w *body.Writer, of []llms.ContentPart) {
 	var held []string // thoughts that wait for what they led to
-	linked := false   // a thought has gone before, so that ids may stand
+	linked := false   // the last thought goes back, so that ids may stand after it
 	for _, p := range of {
 		if r, ok := p.(model.Reasoning); ok {
-			if item := c.thought(r); item != "" {
+			item := c.thought(r)
+			if linked = item != ""; linked {
 				held = append(held, item)
 			}
 			continue
@@ -213,7 +214,6 @@ func (c *Client) writeAnswer(w *body.Writer, of []llms.ContentPart) {
 		}
 		for _, item := range held {
 			w.Raw(item)
-			linked = true
 		}
 		held = nil
 		if !linked {
@@ -227,9 +227,10 @@ func (c *Client) writeAnswer(w *body.Writer, of []llms.ContentPart) {
 	}
 }
 
-// thought is the item of r, "" if this model did not make it in this protocol.
+// thought is the item of r, "" if this model did not make it in this protocol, or
+// its server does not read it.
 func (c *Client) thought(r model.Reasoning) string {
-	if r.Provider != c.model.Ref() || c.spared.thoughts.Load() || typeOf(r.Signature) != "reasoning" {
+	if r.Provider != c.model.Ref() || typeOf(r.Signature) != "reasoning" || !c.spared.reads(r.Signature) {
 		return ""
 	}
 	return r.Signature

@@ -225,6 +225,34 @@ func TestSpared(t *testing.T) {
 			}
 		})
 	}
+	t.Run("but not the thoughts to come", func(t *testing.T) {
+		const fresh = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gNEW"}`
+		s := answers(refuse("input", "null", "The encrypted content gAAA... could not be verified."), ok)
+		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
+		req := modeltest.Ask("go")
+		req.Messages = history()
+		for range 2 {
+			if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
+				t.Fatal(err)
+			}
+			req.Messages = append(req.Messages, answer(model.Reasoning{Provider: ref, Signature: fresh}, item("f2", call("d", "read", "{}"))))
+		}
+		last := s.Bodies[len(s.Bodies)-1]
+		if len(s.Bodies) != 3 || !strings.Contains(last, fresh+`,{"type":"function_call","id":"f2"`) || strings.Contains(last, "gAAA") || strings.Contains(last, `"id":"f1"`) {
+			t.Errorf("%d requests, the last: %s", len(s.Bodies), last)
+		}
+		if !strings.Contains(last, `"include":["reasoning.encrypted_content"]`) {
+			t.Errorf("no thoughts are asked for: %s", last)
+		}
+	})
+	t.Run("nor what is nobody's fault but the caller's", func(t *testing.T) {
+		s := answers(stream(`output_text.delta "item_id":"m1","output_index":0,"content_index":0,"delta":"x"`, completed))
+		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
+		own := &model.Error{Kind: model.Invalid, Message: "encrypted content"}
+		if _, err := c.Stream(t.Context(), modeltest.Ask("go"), func(model.Event) error { return own }); err != error(own) || len(s.Bodies) != 1 {
+			t.Errorf("error = %v after %d requests, want the caller's after 1", err, len(s.Bodies))
+		}
+	})
 	t.Run("but once", func(t *testing.T) {
 		s := answers(refuse("input", `"invalid_encrypted_content"`, "no"))
 		c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
@@ -240,6 +268,28 @@ func TestSpared(t *testing.T) {
 			t.Errorf("error = %v after %d requests, want one after 1", err, len(s.Bodies))
 		}
 	})
+}
+
+// One message may hold answers of which only the first has its thought: what follows
+// a thought that is left out stands without an id.
+func TestIDsFollowTheirThought(t *testing.T) {
+	const lost = `{"type":"reasoning","id":"rs_0","summary":[],"encrypted_content":"gOLD"}`
+	s := answers(`{"error":{"message":"The encrypted content gOLD could not be verified.","type":"invalid_request_error"}}`,
+		stream(completed))
+	c := responses.New(model.Descriptor{Provider: "openai", ID: "gpt-5.6"}, responses.Options{Client: s.Client()})
+	req := modeltest.Ask("go")
+	old := []llms.ContentPart{model.Reasoning{Provider: ref, Signature: lost}, message("old", `{"type":"message","id":"m0"}`)}
+	kept := []llms.ContentPart{model.Reasoning{Provider: ref, Signature: encrypted}, message("new", `{"type":"message","id":"m1"}`)}
+	for _, parts := range [][]llms.ContentPart{old, append(kept, old...)} {
+		req.Messages = []llms.MessageContent{answer(parts...), llms.TextParts(llms.ChatMessageTypeHuman, "next")}
+		if _, _, err := modeltest.Collect(t.Context(), c, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := s.Bodies[len(s.Bodies)-1]
+	if !strings.Contains(last, "gAAA") || !strings.Contains(last, `"id":"m1"`) || strings.Contains(last, "gOLD") || strings.Contains(last, `"id":"m0"`) {
+		t.Errorf("body = %s, want the thought and the id of the first answer, and neither of the second", last)
+	}
 }
 
 func TestAServerWithoutTheProtocol(t *testing.T) {

@@ -65,25 +65,27 @@ func New(d model.Descriptor, o Options) *Client {
 // is sent once more without it.
 func (c *Client) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
 	for {
-		reply, err := c.ask(ctx, req, sink)
-		if e, ok := err.(*model.Error); !ok || e.Partial || !c.spared.add(e) {
+		reply, again, err := c.ask(ctx, req, sink)
+		if !again {
 			return reply, err
 		}
 	}
 }
 
-// ask sends one request.
-func (c *Client) ask(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+// ask sends one request, and says whether it is worth sending again without what the
+// server has refused.
+func (c *Client) ask(ctx context.Context, req *model.Request, sink func(model.Event) error) (reply *model.Reply, again bool, err error) {
 	p := c.post
 	p.Body = c.body(req)
 	a := &answer{Teller: stream.Teller{Sink: sink}, ref: c.model.Ref()}
 	h, err := p.Do(ctx, func(data []byte) (stream.Progress, error) { return a.event(&p, data) })
-	reply := a.reply(h.Get("X-Request-Id"), err == nil)
+	reply = a.reply(h.Get("X-Request-Id"), err == nil)
 	a.Complete(err, reply.RequestID)
-	if e, ok := err.(*model.Error); ok && e.Status == http.StatusNotFound && e.Code == "" {
+	e, failed := a.Failure(err)
+	if failed && e.Status == http.StatusNotFound && e.Code == "" {
 		e.Message += `; a server without the Responses protocol wants kind = "openai-chat"`
 	}
-	return reply, err
+	return reply, failed && !e.Partial && c.without(req, e), err
 }
 
 // GenerateContent answers as [model.Generate] says.
