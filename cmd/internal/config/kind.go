@@ -1,12 +1,11 @@
 package config
 
 import (
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/harness/model/langchain/kinds"
+	"github.com/lorimer-dev/lorimer/harness/model/responses"
 )
 
 // The kinds of a provider that mean a protocol, or leave it to the model. Those of
@@ -73,49 +72,13 @@ func (e Endpoint) spoken(p Provider) (kind, address string) {
 }
 
 // Protocol returns the kind in which e is asked for the model id: the kind of e,
-// unless that leaves it to the model. OpenAI itself answers the models that reason
-// in full by its Responses protocol alone; every other server that says to be like
-// OpenAI means chat completions.
+// unless that leaves it to the model.
 func (e Endpoint) Protocol(id string) string {
 	switch {
 	case e.Kind != kindOpenAI:
 		return e.Kind
-	case e.ofOpenAI() && reasons(id):
+	case responses.Preferred(e.BaseURL, id):
 		return kindResponses
 	}
 	return kindChat
-}
-
-// ofOpenAI reports whether e is OpenAI's own server, also in one of its regions.
-func (e Endpoint) ofOpenAI() bool {
-	u, err := url.Parse(e.BaseURL)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
-}
-
-// reasons reports whether a model of OpenAI reasons, by its id: gpt-5 and later, the
-// o series, and what is made for programming. One that was tuned has the id of its
-// base in its own.
-func reasons(id string) bool {
-	id = strings.TrimPrefix(strings.ToLower(id), "ft:")
-	if version, ok := strings.CutPrefix(id, "gpt-"); ok {
-		n, err := strconv.Atoi(version[:digits(version)])
-		return err == nil && n >= 5
-	}
-	if series, ok := strings.CutPrefix(id, "o"); ok && digits(series) > 0 {
-		return true
-	}
-	return strings.HasPrefix(id, "codex") || strings.HasPrefix(id, "computer-use")
-}
-
-// digits counts the digits that s begins with.
-func digits(s string) int {
-	n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-	if n < 0 {
-		return len(s)
-	}
-	return n
 }

@@ -18,10 +18,10 @@ const (
 	maxDollars  = 1_000_000 // above which a price is a slip of the pen
 )
 
-// UnmarshalText reads what [ParseUSD] reads. The decoder, which knows where a number
+// UnmarshalText reads a decimal like 3 or 0.075. The decoder, which knows where a number
 // stands, does not tell it with an error; a mistake is found when all are checked.
 func (d *USD) UnmarshalText(text []byte) error {
-	v, err := ParseUSD(string(text))
+	v, err := parseUSD(string(text))
 	if err != nil {
 		v.wrong = err.Error()
 	}
@@ -37,9 +37,8 @@ func (d *USD) check() error {
 	return errors.New(d.wrong)
 }
 
-// ParseUSD reads a decimal like 3 or 0.075. It goes by the digits, which a binary
-// fraction would not keep.
-func ParseUSD(text string) (USD, error) {
+// parseUSD goes by the digits, which a binary fraction would not keep.
+func parseUSD(text string) (USD, error) {
 	number := strings.TrimPrefix(text, "+")
 	if strings.HasPrefix(number, "-") {
 		return USD{}, errors.New("must not be negative")
@@ -70,4 +69,13 @@ func (d USD) String() string {
 		return strconv.FormatInt(whole, 10)
 	}
 	return strings.TrimRight(fmt.Sprintf("%d.%06d", whole, fraction), "0")
+}
+
+// digits counts the digits that s begins with.
+func digits(s string) int {
+	n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if n < 0 {
+		return len(s)
+	}
+	return n
 }
