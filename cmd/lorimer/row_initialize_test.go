@@ -170,7 +170,7 @@ func TestRow176PromisesHold(t *testing.T) {
 	t.Run("authenticate", func(t *testing.T) { e.call("authenticate", object{"methodId": "none-needed"}, nil) })
 }
 
-func isImage(p struct{ Type, Text, ID, Name, Args string }) bool { return p.Type == "image" }
+func isImage(p partLine) bool { return p.Type == "image" }
 
 // Row 176: further directories are part of the workspace, others are not.
 func TestRow176AdditionalDirectories(t *testing.T) {

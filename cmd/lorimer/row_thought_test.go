@@ -67,10 +67,15 @@ func (p thinker) thinks(text string) modeltest.Reply {
 // Gemini's the server wants no more than the signature, which names the model.
 func (p thinker) remembers(body []byte, ref, thought string) bool {
 	if p.kind == "gemini" {
-		_, id, _ := strings.Cut(ref, "/")
-		return bytes.Contains(body, []byte(p.shows+base64.StdEncoding.EncodeToString([]byte(id)[:len(id)/3*3])))
+		return bytes.Contains(body, []byte(p.shows+sealed(ref)))
 	}
 	return bytes.Contains(body, []byte(p.shows)) && bytes.Contains(body, []byte(thought))
+}
+
+// sealed is how each signature of the model with this ref begins.
+func sealed(ref string) string {
+	_, id, _ := strings.Cut(ref, "/")
+	return base64.StdEncoding.EncodeToString([]byte(id)[:len(id)/3*3])
 }
 
 // elsewhere is a model of another vendor.
@@ -124,7 +129,7 @@ func TestRow214ReasoningIsKeptApart(t *testing.T) {
 			if got := m.Rejected(); len(got) > 0 || len(m.Requests()) != 5 {
 				t.Errorf("rejected: %q; %d requests, want 5", got, len(m.Requests()))
 			}
-			e.goesOnElsewhere(s)
+			e.goesOnElsewhere(s, p.model)
 			if p.name == "anthropic" {
 				e.keepsThoughts(s, "zebra at first")
 			}
@@ -178,12 +183,12 @@ func (e *editor) keepsThoughts(session, thought string) {
 	}
 }
 
-// goesOnElsewhere continues a session from its export without thoughts, where nobody
-// knows of it.
-func (e *editor) goesOnElsewhere(session string) {
+// goesOnElsewhere continues a session of a model from its export without thoughts,
+// sealed ones included, where nobody knows of it.
+func (e *editor) goesOnElsewhere(session, ref string) {
 	e.t.Helper()
 	out := e.prints("session", "export", session)
-	if strings.Contains(out, "zebra") {
+	if strings.Contains(out, "zebra") || strings.Contains(out, sealed(ref)) {
 		e.t.Errorf("the export has a thought:\n%s", out)
 	}
 	m := modeltest.New(e.t, modeltest.Reply{Text: []string{"Fine."}})
@@ -240,6 +245,13 @@ func TestC106SignaturesOfOtherModels(t *testing.T) {
 				}
 			}
 			for i, r := range e.requests(s) {
+				for _, m := range r.Messages {
+					for _, part := range m.Parts {
+						if part.Provider != "" && part.Provider != by[i/2] {
+							t.Errorf("request %d, to %s, has a %s that %s has signed", i+1, by[i/2], part.Type, part.Provider)
+						}
+					}
+				}
 				var want []string
 				for turn := range i/2 + 1 {
 					want = append(want, fmt.Sprint("turn ", turn))

@@ -44,8 +44,11 @@ type requestLine struct {
 // A messageLine is a message of a request.
 type messageLine struct {
 	Role  string
-	Parts []struct{ Type, Text, ID, Name, Args string }
+	Parts []partLine
 }
+
+// A partLine is a part of a message; Provider is the model that has signed it.
+type partLine struct{ Type, Text, ID, Name, Args, Provider string }
 
 // text joins the texts of a message, results of tools included.
 func (m messageLine) text() string {
