@@ -164,8 +164,8 @@ type Provider struct {
 	BaseURL       string            `toml:"base_url"` // without a slash at the end
 	Model         string            `toml:"model"`    // the model that PROVIDER alone means
 	APIKeyEnv     string            `toml:"api_key_env"`
-	APIKeyFile    string            `toml:"api_key_file"`    // relative to the configuration file; ~/ is the home directory
-	APIKeyCommand string            `toml:"api_key_command"` // run by sh; its output is the key
+	APIKeyFile    string            `toml:"api_key_file"`                   // relative to the configuration file; ~/ is the home directory
+	APIKeyCommand string            `toml:"api_key_command" show:"command"` // run by sh; its output is the key
 	Headers       map[string]string `toml:"headers" show:"secret"`
 	CAFile        string            `toml:"ca_file"`               // as that of the whole program, and beside it
 	Options       map[string]string `toml:"options" show:"secret"` // of a kind of langchaingo, such as its region

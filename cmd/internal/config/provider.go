@@ -164,7 +164,7 @@ func (c *Config) Keyed() (e Endpoint, variable string, ok bool) {
 			continue
 		}
 		for _, name := range e.KeyEnv {
-			if c.env(name) != "" {
+			if c.keyFromEnv([]string{name}) != "" {
 				return e, name, true
 			}
 		}
@@ -243,6 +243,10 @@ func (c *Config) checkProviders() error {
 		if err := checkKind(e.Kind); err != nil {
 			return fmt.Errorf("%s: %s.kind: %w", c.near(key+".kind"), key, err)
 		}
+		if name := c.Providers[e.Name].APIKeyEnv; name != "" && !variable(name) {
+			return fmt.Errorf("%s: %s.api_key_env: is not the name of a variable; a key itself goes into a file, which api_key_file names",
+				c.near(key+".api_key_env"), key) // it may be the key
+		}
 		_, ofLangchain := e.Langchain()
 		if len(e.Options) > 0 && !ofLangchain {
 			return fmt.Errorf("%s: %s.options: means nothing to the kind %s; leave it out", c.near(key+".options"), key, e.Kind)
@@ -258,6 +262,13 @@ func (c *Config) checkProviders() error {
 		}
 	}
 	return nil
+}
+
+// variable reports whether name is one that a shell could set.
+func variable(name string) bool {
+	return digits(name) == 0 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 // keyFileWarnings tells of files with keys or passwords that others may read.

@@ -135,6 +135,8 @@ func hide(how string, v any) any {
 			return v
 		case how == "secret" || how == "private":
 			return masked
+		case how == "command":
+			return hideInCommand(v)
 		case how == "url" || strings.Contains(v, "://"):
 			return HideURL(v)
 		}
@@ -170,6 +172,19 @@ func HideURL(text string) string {
 		}
 	}
 	return before + "?" + strings.Join(pairs, "&")
+}
+
+// hideInCommand leaves the program of a command: what follows may be a secret, or the
+// way to one.
+func hideInCommand(command string) string {
+	program, rest, _ := strings.Cut(strings.TrimSpace(command), " ")
+	switch {
+	case strings.ContainsRune(program, '='):
+		return masked
+	case rest != "":
+		return program + " " + masked
+	}
+	return program
 }
 
 // hideInArgs masks what follows an argument that sounds like a secret.
