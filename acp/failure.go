@@ -206,6 +206,9 @@ func providerSentence(e *model.Error) string {
 	case model.Refused:
 		return "$ refuses this content. Word the message differently, or choose another model."
 	case model.Connection:
+		if e.Final {
+			return "$ cannot be reached, and waiting does not help. The details say why; correct the address, or what they name."
+		}
 		return "$ could not be reached, or the connection broke. Look at the network and the address, then send the message again."
 	case model.Idle:
 		return "$ stopped answering. Send the message again."
