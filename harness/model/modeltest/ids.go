@@ -87,7 +87,9 @@ func countsUnasked(id string) bool { return isMistral(id) || isGLM(id) }
 
 // wantsReasoning reports whether a model insists on its reasoning_content with
 // calls, takesReasoning whether it takes it back at all.
-func wantsReasoning(id string) bool { return beginsWith(id, "deepseek", "kimi") }
+func wantsReasoning(id string) bool {
+	return beginsWith(id, "deepseek", "kimi") && !strings.Contains(id, "instruct") // those do not think
+}
 
 func takesReasoning(id string) bool { return wantsReasoning(id) || isGLM(id) }
 
