@@ -120,6 +120,10 @@ func TestLeast(t *testing.T) {
 		{"12345678", 1, 3},
 		{"人工智能", 1, 2},
 		{"привет мир", 2, 3},
+		{"I don't", 2, 2},
+		{"'a'", 2, 2},
+		{"日本毛片免费视频观看", 2, 2},
+		{"ประเทศไทย", 1, 1},
 	}
 	for _, tt := range tests {
 		got := estimate.Text(tt.text).Least

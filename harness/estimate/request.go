@@ -27,19 +27,18 @@ func Measure(req *model.Request) Size {
 }
 
 // Tools returns the size of tools as a model is told of them. The least of it is
-// without their schemas, which some models read in another language.
+// nothing: some templates tell of tools in a few requests only.
 func Tools(tools []model.Tool) (sum Size) {
 	for i := range tools {
 		t := &tools[i]
-		sum = sum.Add(Text(t.Name)).Add(Text(t.Description))
-		sum.Likely += Tokens(string(t.Schema))
+		sum.Likely += Tokens(t.Name) + Tokens(t.Description) + Tokens(string(t.Schema))
 	}
 	return sum
 }
 
 // Parts returns the size of a message with the given parts. The least of it is
-// without pictures, which may be small, and without thoughts, which a model may
-// not read again.
+// without pictures, which may be small, without thoughts, which a model may not
+// read again, and without calls, which some templates leave out beside a text.
 func Parts(parts []llms.ContentPart) (sum Size) {
 	for _, p := range parts {
 		sum = sum.Add(part(p))
@@ -83,5 +82,5 @@ func call(f *llms.FunctionCall) Size {
 	if f == nil {
 		return Size{}
 	}
-	return Text(f.Name).Add(Text(f.Arguments))
+	return Size{Likely: Tokens(f.Name) + Tokens(f.Arguments)}
 }

@@ -123,7 +123,8 @@ func TestUsage(t *testing.T) {
 
 // A call may write a large file.
 func TestLargeArgument(t *testing.T) {
-	args := `{"content":"` + strings.Repeat("x", 40<<20) + `"}`
+	const n = 4 << 20 // in one line, beyond every buffer
+	args := `{"content":"` + strings.Repeat("x", n) + `"}`
 	c := client(model.Descriptor{ID: "m"}, says(`"tool_calls":[{"function":{"name":"write","arguments":`+args+`}}]`), done(stopped))
 	_, reply, err := modeltest.Collect(t.Context(), c, modeltest.Ask("go"))
 	if err != nil {

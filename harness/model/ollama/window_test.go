@@ -99,7 +99,7 @@ func TestCutPrompt(t *testing.T) {
 }
 
 // A server that counts right is never accused, whatever of a prompt that fits its
-// template leaves out: tools, pictures, thoughts.
+// template leaves out: tools, pictures, thoughts, and calls beside a text.
 func FuzzCutPrompt(f *testing.F) {
 	f.Add("Some text.", 4000)
 	f.Add("{\"a\":[1,2,3]}", 16)
@@ -110,7 +110,8 @@ func FuzzCutPrompt(f *testing.F) {
 		}
 		req := &model.Request{System: text, Messages: []llms.MessageContent{
 			llms.TextParts(llms.ChatMessageTypeHuman, text),
-			{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: text + text}}, llms.TextContent{Text: text}}},
+			{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{model.Reasoning{TextContent: llms.TextContent{Text: text + text}}, llms.TextContent{Text: text},
+				toolCall("a", text, `{"content":"`+strings.Repeat("word ", min(window, 5000))+`"}`)}},
 			{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.BinaryContent{MIMEType: "image/png", Data: []byte(text)}}},
 		}, Tools: modeltest.Ask("").Tools}
 		counted := 3*estimate.Text(text).Least + 4 // a server that makes the fewest tokens
