@@ -2,11 +2,13 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lorimer-dev/lorimer/harness/estimate"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/model/normalise"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -16,8 +18,10 @@ import (
 //
 // It looks at each message once, however often it is asked.
 type gauge struct {
-	k    estimate.Calibration
-	sums []sum // of the messages that were measured, in order
+	vendor string // of the model
+	typed  bool   // it is told of tools
+	k      estimate.Calibration
+	sums   []sum // of the messages that were measured, in order
 
 	last  reading
 	fresh []reading // that nothing is learnt from yet
@@ -29,6 +33,7 @@ type gauge struct {
 type sum struct {
 	message identity
 	size    estimate.Size
+	foreign bool // the last answer is in part of a model of another vendor
 }
 
 // An identity tells a message from all others of its thread.
@@ -59,22 +64,47 @@ type reading struct {
 // them would hardly count.
 const maxFresh = 8
 
-// measure returns the size of messages.
+// reader says who reads the prompts: a model of vendor, which is told of tools or
+// not. For another one than before nothing but the factor is known.
+func (g *gauge) reader(vendor string, tools bool) {
+	if g.vendor != vendor || g.typed != tools {
+		*g = gauge{vendor: vendor, typed: tools, k: g.k}
+	}
+}
+
+// measure returns the size of messages. The least of it is without results that may
+// go as a line of text: those of calls of another vendor's models, and all where no
+// tool is declared (C-33).
 func (g *gauge) measure(messages []llms.MessageContent) estimate.Size {
 	n := min(len(g.sums), len(messages))
 	for n > 0 && g.sums[n-1].message != identify(messages[n-1]) {
 		n--
 	}
 	g.sums = g.sums[:n]
-	var size estimate.Size
+	var s sum
 	if n > 0 {
-		size = g.sums[n-1].size
+		s = g.sums[n-1]
 	}
 	for _, m := range messages[n:] {
-		size = size.Add(estimate.Parts(m.Parts))
-		g.sums = append(g.sums, sum{identify(m), size})
+		size := estimate.Parts(m.Parts)
+		switch m.Role {
+		case llms.ChatMessageTypeAI:
+			s.foreign = slices.ContainsFunc(m.Parts, g.foreign)
+		case llms.ChatMessageTypeTool:
+			if s.foreign || !g.typed {
+				size.Least = 0
+			}
+		}
+		s.message, s.size = identify(m), s.size.Add(size)
+		g.sums = append(g.sums, s)
 	}
-	return size
+	return s.size
+}
+
+// foreign reports whether p begins what a model of another vendor wrote.
+func (g *gauge) foreign(p llms.ContentPart) bool {
+	a, ok := p.(model.Author)
+	return ok && normalise.Vendor(a.Ref) != g.vendor
 }
 
 // prompt returns the size of a prompt with messages, beside which the system prompt
@@ -175,10 +205,11 @@ const slack = 16
 // fits refuses a prompt of the given size that cannot fit into the window of d,
 // before anybody is asked. It goes by the least that the prompt can have, so that
 // what would fit is never refused, and not at all by a window that is a guess or
-// that of a model which reads nothing.
+// that of a model which reads nothing. An Ollama server is asked always: its
+// templates leave out what they like, and what does not fit it says itself.
 func fits(d model.Descriptor, prompt estimate.Size) error {
-	reads := d.Kind != "script" && d.Kind != "offline"
-	if !reads || d.Window <= 0 || d.Assumed || prompt.Least <= d.Window+d.Window/slack {
+	asked := d.Kind == "script" || d.Kind == "offline" || d.Kind == "ollama"
+	if asked || d.Window <= 0 || d.Assumed || prompt.Least <= d.Window+d.Window/slack {
 		return nil
 	}
 	return &model.Error{Kind: model.TokenLimit, Provider: d.Provider, Final: true, Message: fmt.Sprintf(

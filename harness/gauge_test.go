@@ -159,6 +159,7 @@ func TestPreflight(t *testing.T) {
 		{"a guessed window", with(func(d *model.Descriptor) { d.Assumed = true }), words(12_000), false},
 		{"no window", with(func(d *model.Descriptor) { d.Window = 0 }), words(12_000), false},
 		{"nobody reads it", with(func(d *model.Descriptor) { d.Kind = "script" }), words(12_000), false},
+		{"Ollama knows better", with(func(d *model.Descriptor) { d.Kind = "ollama" }), words(12_000), false},
 		{"a larger window", with(func(d *model.Descriptor) { d.Window = 20_000 }), words(12_000), false},
 	}
 	for _, tt := range tests {
@@ -256,6 +257,41 @@ func TestPreflightInTheMiddleOfATurn(t *testing.T) {
 	}
 	if err := paired(f.entries(t, s)); err != nil {
 		t.Error(err)
+	}
+}
+
+// Results that go as a line of text may be much shorter there than they are.
+func TestPreflightOfWhatIsTold(t *testing.T) { // C-33
+	tests := []struct {
+		name   string
+		author string
+		off    bool // tools
+		asked  bool
+	}{
+		{"of the model itself", "p/m", false, false},
+		{"of its vendor", "p/other", false, false},
+		{"of another vendor", "q/m", false, true},
+		{"without tools", "p/m", true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(toolstest.Echo("look"))
+			f.settings.model.Window, f.script.steps = 10_000, []step{says("ok")}
+			s := f.open(t)
+			_, err := f.threads.Append(t.Context(), s.ID(), "", thread.User{Sent: []thread.Part{{Text: "go"}}},
+				thread.Assistant{Model: tt.author, Parts: []thread.Part{{Call: &thread.Call{ID: "c", WireID: "c", Name: "look", Args: "{}"}}}},
+				thread.Result{CallID: "c", Text: words(20_000)}, thread.Assistant{Model: tt.author, Parts: []thread.Part{{Text: "done"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.off {
+				setOption(t, s, harness.OptionTools, harness.ToolsOff)
+			}
+			_, err = prompted(t, s, t.Context(), "go on", new(recorder))
+			if e, ok := errors.AsType[*model.Error](err); tt.asked != (err == nil) || !tt.asked && (!ok || e.Kind != model.TokenLimit) {
+				t.Errorf("error = %v, want asked %v", err, tt.asked)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lorimer-dev/lorimer/harness/model/normalise"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 )
 
@@ -71,6 +72,9 @@ func (e *modelError) Unwrap() error { return e.error }
 // may be nil, hears what the provider has counted of it.
 func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation, g *gauge) error {
 	ref := t.snap.Model.Ref()
+	if g != nil {
+		t.reader(g)
+	}
 	err := t.o.Threads.Read(ctx, t.s.id, conv.Last(), func(e thread.Entry) error {
 		if a, ok := e.Body.(thread.Assistant); ok && g != nil && !a.Void && a.Model == ref {
 			g.recall(conv.Messages(), a.Usage, a.Parts)
@@ -83,6 +87,9 @@ func (t *turn) catchUp(ctx context.Context, conv *thread.Conversation, g *gauge)
 	}
 	return nil
 }
+
+// reader says to g who reads the prompts of the turn.
+func (t *turn) reader(g *gauge) { g.reader(normalise.Vendor(t.snap.Model.Ref()), len(t.wire) > 0) }
 
 // take gets the harness, and brings the conversation of a live one up to date:
 // another process may have answered since (R-ACP-53).

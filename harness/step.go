@@ -118,6 +118,7 @@ func (t *turn) ask(ctx context.Context, final bool) (*answer, error) {
 	a := &answer{t: t, started: make(map[int]*call)}
 	req := t.request(final)
 	rest := estimate.Text(req.System).Add(estimate.Tools(req.Tools))
+	t.reader(&t.lease.gauge)
 	size := t.lease.gauge.prompt(req.Messages, rest)
 	var reply *model.Reply
 	cut := fits(t.snap.Model, size)
