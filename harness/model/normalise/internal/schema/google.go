@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxRefs   = 3  // a schema is put into itself before an open object ends it
+	maxRefs   = 3  // a schema is put into itself before any value of its type ends it
 	maxValues = 50 // told of a value that is one of a list
 )
 
@@ -72,8 +72,8 @@ func (l *lowering) expand(v *value, refs *[]string) *value {
 				l.used[ref.text]++
 				*refs = append(*refs, ref.text)
 				v = overlay(to, v)
-			} else if v.get("type") == nil {
-				v.set("type", str("object"))
+			} else if t := to.word("type"); v.get("type") == nil && t != "" {
+				v.set("type", str(t))
 			}
 			continue
 		}
@@ -100,6 +100,9 @@ func (l *lowering) choice(v *value, of []*value, depth int) *value {
 	null := v.get("nullable").isLiteral("true")
 	var out []*value
 	for _, b := range of {
+		if b.isLiteral("true") {
+			b = obj()
+		}
 		if !b.is(object) || isNull(b) {
 			null = null || b.is(object)
 			continue
@@ -159,13 +162,13 @@ func isNull(v *value) bool {
 
 // ended stands for a schema that is not said.
 func ended(v *value) *value {
-	out := obj(member{"type", str("object")})
-	switch t := v.word("type"); t {
-	case "string", "number", "integer", "boolean", "array":
-		out.set("type", str(t))
-		if t == "array" {
-			out.set("items", anything())
-		}
+	t := v.word("type")
+	if t == "" || t == "null" {
+		return anything()
+	}
+	out := obj(member{"type", str(t)})
+	if t == "array" {
+		out.set("items", anything())
 	}
 	if d := v.get("description"); d.is(text) {
 		out.set("description", d)
@@ -173,23 +176,35 @@ func ended(v *value) *value {
 	return out
 }
 
-// anything is a value of any type.
-func anything() *value {
-	out := list()
-	for _, t := range []string{"string", "number", "boolean", "object"} {
-		out.items = append(out.items, obj(member{"type", str(t)}))
+// anything is a value of any type, as far as that can be said: an array wants to be
+// told what it holds.
+func anything() *value { return anyOf(types("string", "number", "boolean", "object", "array")) }
+
+// types are schemas of one type each.
+func types(names ...string) []*value {
+	var out []*value
+	for _, name := range names {
+		s := obj(member{"type", str(name)})
+		if name == "array" {
+			s.set("items", anyOf(types("string", "number", "boolean", "object")))
+		}
+		out = append(out, s)
 	}
-	return obj(member{"anyOf", out})
+	return out
 }
 
-// one is a schema without alternatives. Only words may be enumerated; what else a
-// value may be stands in the description.
+// one is a schema without alternatives. Only words that are not empty may be
+// enumerated; what else a value may be stands in the description.
 func (l *lowering) one(v *value, depth int) *value {
 	values, null := enumerated(v)
 	t := typeFor(v, values)
 	switch {
 	case t == "" && len(values) > 0:
-		return l.choice(without(v, "enum", "const"), byType(values), depth)
+		of := byType(values)
+		if null {
+			of = append(of, obj(member{"type", str("null")}))
+		}
+		return l.choice(without(v, "enum", "const"), of, depth)
 	case t == "":
 		return l.choice(v, anything().get("anyOf").items, depth)
 	case t == "null":
@@ -201,7 +216,8 @@ func (l *lowering) one(v *value, depth int) *value {
 	}
 	values = slices.DeleteFunc(values, func(e *value) bool { return !fits(typeOfValue(e), t) })
 	description := v.word("description")
-	if len(values) > 0 && t != "string" {
+	enum := t == "string" && !slices.ContainsFunc(values, func(e *value) bool { return e.isWord("") })
+	if len(values) > 0 && !enum {
 		description = strings.TrimPrefix(description+"\n"+told(values), "\n")
 	}
 	if description != "" {
@@ -212,7 +228,7 @@ func (l *lowering) one(v *value, depth int) *value {
 	}
 	switch t {
 	case "string":
-		if len(values) > 0 {
+		if len(values) > 0 && enum {
 			out.set("enum", list(values...))
 		}
 		counts(out, v, "minLength", "maxLength")
@@ -242,11 +258,9 @@ func enumerated(v *value) (values []*value, null bool) {
 		all = []*value{c}
 	}
 	for _, e := range all {
-		switch {
-		case e.isLiteral("null"):
+		if e.isLiteral("null") {
 			null = true
-		case e.isWord(""): // may not be enumerated
-		default:
+		} else {
 			values = append(values, e)
 		}
 	}

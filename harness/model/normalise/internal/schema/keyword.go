@@ -163,7 +163,8 @@ func (l *lowering) loops(ref string) bool {
 	return true
 }
 
-// typeOf is a type, or a list of them, in the words that JSON Schema has.
+// typeOf is a type, or a list of them, in the words that JSON Schema has. One that
+// nobody knows may be any.
 func typeOf(v *value) *value {
 	switch {
 	case v.is(text):
@@ -178,7 +179,10 @@ func typeOf(v *value) *value {
 		if e.is(text) {
 			t = properType(e.text)
 		}
-		if t != "" && !slices.ContainsFunc(out.items, func(o *value) bool { return o.text == t }) {
+		if t == "" {
+			return nil
+		}
+		if !slices.ContainsFunc(out.items, func(o *value) bool { return o.text == t }) {
 			out.items = append(out.items, str(t))
 		}
 	}

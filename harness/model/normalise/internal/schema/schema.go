@@ -3,8 +3,11 @@
 // Every provider reads another part of the language, and refuses a whole request
 // for one keyword beyond it. A schema in which nothing is wrong for a provider
 // keeps its bytes; else it is said anew, as exactly as the provider allows, and
-// what cannot be said is left out, so that it admits more and never less. The
-// schema that arguments are checked against stays the tool's own.
+// what cannot be said is left out, so that it admits more and never less of what a
+// tool takes. Two things are meant, not said: a schema without a type has that of its
+// other keywords, and an argument of one alternative has no other meaning beside the
+// next. Google has no word for anything: there it is all but null, and a list that
+// holds no list. The schema that arguments are checked against stays the tool's own.
 package schema
 
 import (

@@ -33,7 +33,10 @@ func TestLower(t *testing.T) {
 		"a":{"description":"d","anyOf":[{"type":"object","additionalProperties":false,"properties":{"k":{"const":"v"}}},{"type":"null"}]},
 		"l":{"type":"array","uniqueItems":true,"minItems":1}}}`
 	const strings1 = `{"type":"object","properties":{"x":{"type":"string"}}}`
-	anything := `{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]}`
+	const some = `{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]}`
+	const anything = `{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"array","items":` + some + `}]}`
+	const described = `{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"},
+		{"type":"array","description":"d","items":` + some + `}]}`
 	tests := []struct {
 		name string
 		in   string
@@ -80,20 +83,20 @@ func TestLower(t *testing.T) {
 		}},
 		{"C100 recursion in a list", `{"type":"object","properties":{"t":{"type":"array","items":{"$ref":"#/properties/t"}}}}`, map[string]string{
 			"others": `{"type":"object","properties":{"t":{"type":"array","items":{"$ref":"#/properties/t"}}}}`,
-			"google": `{"type":"object","properties":{"t":{"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"object"}}}}}}}`,
+			"google": `{"type":"object","properties":{"t":{"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"array","items":` + anything + `}}}}}}}`,
 		}},
 		{"references in a circle, and to nothing but the root", `{"type":"object","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"properties":{"x":{"description":"d","$ref":"#/$defs/a"},"r":{"$ref":"#"}}}`, map[string]string{
 			"others": `{"type":"object","$defs":{"a":{},"b":{}},"properties":{"x":{"description":"d"},"r":{"$ref":"#"}}}`,
-			"google": `{"type":"object","properties":{"x":{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"}]},
-				"r":{"type":"object","properties":{"x":{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"}]},
-				"r":{"type":"object","properties":{"x":{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"}]},
-				"r":{"type":"object","properties":{"x":{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"}]},
+			"google": `{"type":"object","properties":{"x":` + described + `,
+				"r":{"type":"object","properties":{"x":` + described + `,
+				"r":{"type":"object","properties":{"x":` + described + `,
+				"r":{"type":"object","properties":{"x":` + described + `,
 				"r":{"type":"object"}}}}}}}}}`,
 		}},
 		{"references to elsewhere, by address and by anchor", `{"$id":"https://x/s","type":"object","properties":{"a":{"$ref":"https://y/z","description":"d"},"b":{"$ref":"https://x/s#/$defs/B"},"c":{"$ref":"#here"}},
 			"$defs":{"B":{"type":"string","$anchor":"here"}}}`, map[string]string{
 			"others": `{"type":"object","properties":{"a":{"description":"d"},"b":{"$ref":"#/$defs/B"},"c":{"$ref":"#here"}},"$defs":{"B":{"type":"string","$anchor":"here"}}}`,
-			"google": `{"type":"object","properties":{"a":{"anyOf":[{"type":"string","description":"d"},{"type":"number","description":"d"},{"type":"boolean","description":"d"},{"type":"object","description":"d"}]},
+			"google": `{"type":"object","properties":{"a":` + described + `,
 				"b":{"type":"string"},"c":{"type":"string"}}}`,
 		}},
 		{"comments, but not properties of their names", `{"type":"object","$comment":"c","properties":{"$id":{"type":"string","$comment":"c"},"$schema":{"type":"string","enum":["$id"]}}}`, map[string]string{
@@ -140,7 +143,16 @@ func TestLower(t *testing.T) {
 			"others": `{"type":"object","properties":{"i":{"type":"integer","enum":[1,2]},"m":{"enum":["a",1]},"w":{"enum":["a","",null]},"b":{"const":false,"description":"d"},"o":{"oneOf":[{"const":"x"},{"const":"y"}],"description":"d"}}}`,
 			"google": `{"type":"object","properties":{"i":{"type":"integer","description":"One of: 1, 2."},
 				"m":{"anyOf":[{"type":"string","enum":["a"]},{"type":"integer","description":"One of: 1."}]},
-				"w":{"type":"string","nullable":true,"enum":["a"]},"b":{"type":"boolean","description":"d\nOne of: false."},"o":{"type":"string","description":"d","enum":["x","y"]}}}`,
+				"w":{"type":"string","description":"One of: \"a\", \"\".","nullable":true},"b":{"type":"boolean","description":"d\nOne of: false."},"o":{"type":"string","description":"d","enum":["x","y"]}}}`,
+		}},
+		{"anything, and what ends as anything", `{"type":"object","$defs":{"V":{"anyOf":[{"type":"string"},{"type":"object","properties":{"v":{"$ref":"#/$defs/V"}}}]}},
+			"properties":{"a":{"anyOf":[{"type":"null"},true],"description":"d"},"k":{"type":["string","any"]},"v":{"$ref":"#/$defs/V"}}}`, map[string]string{
+			"others": `{"type":"object","$defs":{"V":{"anyOf":[{"type":"string"},{"type":"object","properties":{"v":{"$ref":"#/$defs/V"}}}]}},
+				"properties":{"a":{"anyOf":[{"type":"null"},true],"description":"d"},"k":{},"v":{"$ref":"#/$defs/V"}}}`,
+			"google": `{"type":"object","properties":{"a":{"anyOf":[{"type":"string","description":"d","nullable":true},{"type":"number","description":"d","nullable":true},{"type":"boolean","description":"d","nullable":true},
+				{"type":"object","description":"d","nullable":true},{"type":"array","description":"d","nullable":true,"items":` + some + `}]},"k":` + anything + `,
+				"v":{"anyOf":[{"type":"string"},{"type":"object","properties":{"v":{"anyOf":[{"type":"string"},{"type":"object","properties":{
+				"v":{"anyOf":[{"type":"string"},{"type":"object","properties":{"v":` + anything + `}}]}}}]}}}]}}}`,
 		}},
 		{"a key that is there twice", `{"type":"object","type":"object","properties":{}}`, map[string]string{"others": `{"type":"object","properties":{}}`, "google": `{"type":"object"}`}},
 		{"half a character", `{"type":"object","properties":{"a":{"type":"string","description":"\ud83d"}}}`, map[string]string{"others": `{"type":"object","properties":{"a":{"type":"string","description":"` + "\ufffd" + `"}}}`}},
