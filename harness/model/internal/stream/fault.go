@@ -95,9 +95,24 @@ func overflow(status int, code, text string) bool {
 	}
 	return status == http.StatusRequestEntityTooLarge ||
 		containsAny(code, "context_length_exceeded", "exceed_context_size", "request_too_large", "context_window_exceeded") ||
-		containsAny(text, "maximum context length", "prompt is too long", "input is too long", "input token count",
-			"context window", "available context size", "context length exceeded", "reduce the length of the messages",
-			"exceeds the context", "too large for model", "maximum prompt length", "too many tokens")
+		containsAny(text, windowWords()...)
+}
+
+// windowWords are words of sentences that say so.
+func windowWords() []string {
+	return []string{
+		"maximum context length", "context window", "context length exceeded", "exceeds the context", "exceed context limit", // of many
+		"reduce the length of the messages", "prompt is too long", "input is too long", "maximum prompt length", "too many tokens",
+		"input token count",                                                                              // Google
+		"too large for model",                                                                            // Mistral
+		"model token limit",                                                                              // Moonshot
+		"prompt exceeds max",                                                                             // Z.ai
+		"range of input length",                                                                          // Alibaba
+		"longer than the maximum model length", "too long to fit into the model", "maximum input length", // vLLM
+		"longer than the model's context length", "exceeds the maximum allowed length", // SGLang
+		"available context size", "context size has been exceeded", // llama.cpp
+		"when context the overflows", "greater than the context length", "reached context length", // LM Studio
+	}
 }
 
 // Permanent reports whether a connection fails for a reason that waiting does

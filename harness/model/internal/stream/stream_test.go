@@ -134,6 +134,32 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Every server has its own words for a prompt that is larger than the window.
+func TestWindowInWords(t *testing.T) {
+	for _, said := range []string{
+		"input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again",
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+		"Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)",
+		"Prompt exceeds max length",
+		"Range of input length should be [1, 129024]",
+		"The decoder prompt (length 21535) is longer than the maximum model length of 16384.",
+		"The prompt (total length 25938) is too long to fit into the model (context length 4096).",
+		"You passed 202753 input tokens and requested 0 output tokens. However, the model's context length is only 202752 tokens, resulting in a maximum input length of 202752 tokens.",
+		"Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+		"The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+		"Context size has been exceeded.",
+		"Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough.",
+		"Reached context length of 32000 tokens with model (arch: gpt-oss) that does not currently support mid-generation context overflow.",
+	} {
+		p := stream.Post{}
+		for _, status := range []int{400, 200} {
+			if got := p.Fault(status, nil, fmt.Appendf(nil, `{"error":{"message":%q}}`, said)).Kind; got != model.TokenLimit {
+				t.Errorf("status %d, %s: kind %q, want %q", status, said, got, model.TokenLimit)
+			}
+		}
+	}
+}
+
 func TestSecretsAreKeptOutOfErrors(t *testing.T) { // R-ACP-51
 	for name, p := range map[string]stream.Post{
 		"key":                  {Secrets: []string{"opaque-0123"}},
