@@ -35,7 +35,7 @@ func newReader(d model.Descriptor) *reader {
 	r.between = r.mistral || ofMistral(d.ID)
 	r.alternates = r.google || r.between || d.Kind == "anthropic" || d.Kind == "ollama" || hasTemplate(d.Provider)
 	r.together = d.Kind == "openai-responses"
-	r.pauses = d.Kind == "anthropic" || d.Kind == "langchain/anthropic"
+	r.pauses = d.Kind == "anthropic"
 	r.apart = r.between || r.alternates && isChat(d)
 	r.dialect = dialect(r, host)
 	return r
@@ -65,7 +65,7 @@ func hasTemplate(provider string) bool {
 
 // isChat reports whether d speaks OpenAI's chat completions, where pictures of a
 // result would follow it as a message of the user.
-func isChat(d model.Descriptor) bool { return d.Kind == "openai-chat" || d.Kind == "openai" }
+func isChat(d model.Descriptor) bool { return d.Kind == "openai-chat" }
 
 // hostOf is that of the server, without its port; "" if it is not known.
 func hostOf(d model.Descriptor) string {
@@ -79,9 +79,9 @@ func hostOf(d model.Descriptor) string {
 // dialect is what a model reads of JSON Schema.
 func dialect(r *reader, host string) schema.Dialect {
 	switch {
-	case r.google, r.Kind == "langchain/googleai", r.Kind == "langchain/vertex":
+	case r.google:
 		return schema.Google
-	case r.vendor == "anthropic", r.Kind == "anthropic", r.Kind == "langchain/anthropic", r.Kind == "langchain/bedrock":
+	case r.vendor == "anthropic", r.Kind == "anthropic", r.Kind == "langchain/bedrock":
 		return schema.Anthropic
 	case r.vendor == "openai", host == "api.openai.com", strings.HasSuffix(host, ".openai.azure.com"):
 		return schema.OpenAI

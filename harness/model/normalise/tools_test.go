@@ -17,7 +17,8 @@ func TestSchemas(t *testing.T) {
 	const compatible = `{"type":"object","properties":{"a":{"type":["array","null"],"uniqueItems":true,"items":{}}},"anyOf":[{"required":["a"]}]}`
 	const openai = `{"type":"object","properties":{"a":{"type":["array","null"],"uniqueItems":true,"items":{}}},"required":["a"]}`
 	const anthropic = `{"type":"object","properties":{"a":{"uniqueItems":true,"anyOf":[{"type":"array"},{"type":"null"}]}},"required":["a"]}`
-	const gemini = `{"type":"object","properties":{"a":{"type":"array","nullable":true,"items":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]}}},"required":["a"]}`
+	const gemini = `{"type":"object","properties":{"a":{"type":"array","nullable":true,"items":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},` +
+		`{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]}}]}}},"required":["a"]}`
 	tests := []struct {
 		d    model.Descriptor
 		want string
@@ -33,7 +34,6 @@ func TestSchemas(t *testing.T) {
 		{model.Descriptor{Kind: "openai-chat", Provider: "openrouter", ID: "google/gemini-3.5-flash"}, gemini},
 		{model.Descriptor{Kind: "ollama", Provider: "ollama", ID: "m"}, compatible},
 		{model.Descriptor{Kind: "langchain/bedrock", Provider: "p", ID: "m"}, anthropic},
-		{model.Descriptor{Kind: "langchain/googleai", Provider: "p", ID: "m"}, gemini},
 	}
 	for _, tt := range tests {
 		req := &model.Request{Tools: []model.Tool{{Name: "t", Description: "d", Schema: json.RawMessage(in)}}}

@@ -260,7 +260,7 @@ func TestReasoningGoesBack(t *testing.T) {
 			step := modeltest.Reply{Think: []string{""}, Tools: []modeltest.Tool{{Name: "read", Args: "{}"}, {Name: "grep", Args: "{}"}}}
 			s := modeltest.New(t, step, step, modeltest.Reply{Text: []string{"done"}})
 			provider, _, _ := strings.Cut(id, "-")
-			d := model.Descriptor{Kind: "openai", Provider: provider, ID: id, BaseURL: s.OpenAI()}
+			d := model.Descriptor{Kind: "openai-chat", Provider: provider, ID: id, BaseURL: s.OpenAI()}
 			c := normalise.Wrap(openai.New(d, openai.Options{}), d, normalise.Options{})
 			req := modeltest.Ask("go")
 			req.Messages = append(req.Messages, // made by another model
@@ -291,7 +291,7 @@ func TestReasoningGoesBack(t *testing.T) {
 // R-HARN-14: over 20 turns with calls every request begins with the one before.
 func TestPrefixOfASession(t *testing.T) {
 	s := modeltest.New(t)
-	d := model.Descriptor{Kind: "openai", Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI(), Images: true}
+	d := model.Descriptor{Kind: "openai-chat", Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI(), Images: true}
 	c := normalise.Wrap(openai.New(d, openai.Options{}), d, normalise.Options{})
 	req := modeltest.Ask("turn 0 " + strings.Repeat("long ", 2000))
 	cached := 0
