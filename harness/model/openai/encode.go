@@ -237,9 +237,10 @@ func gather(ref string, of []llms.ContentPart) assistant {
 				a.texts = append(a.texts, text)
 			}
 		} else if x, ok := parts.Call(p); ok {
-			if x.Provider != ref || isItem(x.Content) {
+			if x.Provider != ref {
 				x.Content = nil
 			}
+			x.Content = extraContent(x.Content)
 			a.calls = append(a.calls, x)
 		} else if r, ok := p.(model.Reasoning); ok && r.Provider == ref {
 			a.think(r)
@@ -257,11 +258,24 @@ func (a *assistant) think(r model.Reasoning) {
 	}
 }
 
-// isItem reports whether data is what a call has in the Responses protocol, in
-// which the same model may have answered before. It means nothing here.
-func isItem(data json.RawMessage) bool {
-	var v struct{ Type string }
-	return json.Unmarshal(data, &v) == nil && v.Type != ""
+// extraContent is what goes back with a call that has data. The same model may have
+// answered before in another protocol: an item of the Responses API means nothing
+// here, a signature in Google's own protocol is the same in another place.
+func extraContent(data json.RawMessage) json.RawMessage {
+	var v struct {
+		Type      string `json:"type"`
+		ID        string `json:"id"`
+		Signature string `json:"thoughtSignature"`
+	}
+	switch {
+	case json.Unmarshal(data, &v) != nil, v.Type != "", v.ID != "" && v.Signature == "":
+		return nil
+	case v.Signature != "":
+		var w body.Writer
+		w.Object().Key("google").Object().Key("thought_signature").String(v.Signature).EndObject().EndObject()
+		return w.Bytes()
+	}
+	return data
 }
 
 // Pictures are images of tool results. A message of role tool takes none, so
