@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	_ "embed"
 	"encoding/json"
 	"strings"
 
@@ -10,18 +9,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/body"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
-)
-
-var (
-	// imageText tells the model where the pictures that follow come from.
-	//
-	//go:embed text/images.md
-	imageText string
-
-	// betweenText is what the model says between results and the user.
-	//
-	//go:embed text/between.md
-	betweenText string
 )
 
 // standIn takes the place of the signature of a call that another model made;
@@ -169,7 +156,7 @@ func (c *Client) contents(history []llms.MessageContent) []content {
 func (t *transcript) add(role string, results bool, write func(*body.Writer)) *content {
 	n := len(t.out)
 	if n > 0 && t.out[n-1].results && role == "user" && !results {
-		t.text("model", strings.TrimSpace(betweenText))
+		t.text("model", parts.Between())
 		n++
 	}
 	if n == 0 || t.out[n-1].role != role || t.out[n-1].results != results {
@@ -328,7 +315,7 @@ func (t *transcript) result(p model.ToolResult) {
 // step: Google counts whatever stands among them.
 func (t *transcript) flush() {
 	for _, r := range t.pictures {
-		t.text("user", strings.TrimSpace(strings.ReplaceAll(imageText, "{{tool}}", r.Name)))
+		t.text("user", parts.Caption(r.Name))
 		for _, img := range r.Images {
 			t.picture(img)
 		}

@@ -87,7 +87,7 @@ func TestBody(t *testing.T) {
 		`"contents":[{"role":"user","parts":[{"text":"look <here>"}]},` +
 		`{"role":"model","parts":[{"text":"I look."},{"functionCall":{"name":"grep","args":{"z":1, "a":12345678901234567890,"h":"<&>"}}}]},` +
 		`{"role":"user","parts":[{"functionResponse":{"name":"grep","response":{"output":"ä \"found\""}}}]},` +
-		`{"role":"model","parts":[{"text":"(I have read the results.)"}]},` +
+		`{"role":"model","parts":[{"text":"(I have the results of the calls.)"}]},` +
 		`{"role":"user","parts":[{"text":"and now?"}]}],` +
 		`"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},` +
 		`"generationConfig":{"maxOutputTokens":100,"temperature":0.5,"thinkingConfig":{"includeThoughts":true}}}`
@@ -278,7 +278,7 @@ func TestResults(t *testing.T) {
 			llms.ImageURLContent{URL: "data:image/webp;base64,dGhyZWU="}, llms.ImageURLContent{URL: "https://h/four.png"}),
 		said(llms.ChatMessageTypeHuman, llms.TextContent{Text: "well?"}),
 	}
-	const between = `{"role":"model","parts":[{"text":"(I have read the results.)"}]}`
+	const between = `{"role":"model","parts":[{"text":"(I have the results of the calls.)"}]}`
 	const asked = `{"text":"and now?"},{"inlineData":{"mimeType":"image/gif","data":"dHdv"}},{"inlineData":{"mimeType":"image/webp","data":"dGhyZWU="}},{"fileData":{"fileUri":"https://h/four.png"}},{"text":"well?"}]}`
 	t.Run("pictures are part of a result", func(t *testing.T) {
 		want := []string{
@@ -293,7 +293,7 @@ func TestResults(t *testing.T) {
 	t.Run("pictures follow all results", func(t *testing.T) {
 		want := []string{
 			`{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"a picture"}}},{"functionResponse":{"name":"grep","response":{"error":"no such file"}}}]}`,
-			between, `{"role":"user","parts":[{"text":"Pictures that the tool \"read\" gave:"},{"inlineData":{"mimeType":"image/png","data":"b25l"}},` + asked,
+			between, `{"role":"user","parts":[{"text":"Images from the result of the tool \"read\":"},{"inlineData":{"mimeType":"image/png","data":"b25l"}},` + asked,
 		}
 		if diff := cmp.Diff(want, contents(t, second, history...)[1:]); diff != "" {
 			t.Errorf("contents (-want +got):\n%s", diff)

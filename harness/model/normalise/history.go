@@ -92,7 +92,7 @@ func (h *history) push(role llms.ChatMessageType, ps []llms.ContentPart) {
 		n++
 	}
 	if n > 0 && h.out[n-1].Role == llms.ChatMessageTypeTool && role == llms.ChatMessageTypeHuman && h.to.between {
-		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeAI, phrase(betweenText)))
+		h.out = append(h.out, llms.TextParts(llms.ChatMessageTypeAI, parts.Between()))
 		n++
 	}
 	together := role == llms.ChatMessageTypeAI || role == llms.ChatMessageTypeHuman && h.to.alternates
@@ -337,7 +337,7 @@ func (h *history) show(c *pending, r *model.ToolResult) (apart []llms.ContentPar
 	if len(apart) == 0 {
 		return nil
 	}
-	return append([]llms.ContentPart{llms.TextContent{Text: phrase(imagesText, "tool", shown(c))}}, apart...)
+	return append([]llms.ContentPart{llms.TextContent{Text: parts.Caption(shown(c))}}, apart...)
 }
 
 // userParts drops empty text and puts a line in the place of what the model

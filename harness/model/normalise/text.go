@@ -19,10 +19,6 @@ var (
 	openingText string
 	//go:embed text/on.md
 	onText string
-	//go:embed text/between.md
-	betweenText string
-	//go:embed text/images.md
-	imagesText string
 	//go:embed text/unseen.md
 	unseenText string
 	//go:embed text/unseen-file.md

@@ -12,13 +12,10 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
 
-// What the model is told in the place of what the protocol cannot carry there.
-var (
-	//go:embed text/images.md
-	imageText string
-	//go:embed text/link.md
-	linkText string
-)
+// linkText takes the place of a picture that is named by its address.
+//
+//go:embed text/link.md
+var linkText string
 
 // thinkingField is the field in which thoughts come, and go back.
 const thinkingField = "thinking"
@@ -227,7 +224,7 @@ func (s *pictures) writeResults(w *body.Writer, of []llms.ContentPart) {
 
 func (s *pictures) flush(w *body.Writer) {
 	for _, r := range s.of {
-		told := []llms.ContentPart{llms.TextContent{Text: strings.TrimSpace(strings.ReplaceAll(imageText, "{{tool}}", r.Name))}}
+		told := []llms.ContentPart{llms.TextContent{Text: parts.Caption(r.Name)}}
 		for _, img := range r.Images {
 			told = append(told, img)
 		}

@@ -69,7 +69,7 @@ func TestBody(t *testing.T) {
 		`{"id":"b","function":{"index":1,"name":"grep","arguments":{}}}]},`,
 		`{"role":"tool","content":"a picture","tool_name":"read","tool_call_id":"a"},`,
 		`{"role":"tool","content":"ERROR: no such file","tool_name":"grep","tool_call_id":"b"},`,
-		`{"role":"user","content":"Pictures from the result of the tool \"read\":","images":["b25l"]},`,
+		`{"role":"user","content":"Images from the result of the tool \"read\":","images":["b25l"]},`,
 		`{"role":"assistant","content":"I\n\nsee."},`,
 		`{"role":"user","content":"and\n\n[A picture at https://h/four.png, which cannot be fetched here.]","images":["dHdv","dGhyZWU="]}],`,
 		`"options":{"num_ctx":32768,"num_predict":99,"temperature":0.5},"think":true,"format":"json"}`,

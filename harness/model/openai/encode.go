@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	_ "embed"
 	"encoding/json"
 	"strings"
 
@@ -12,11 +11,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/internal/body"
 	"github.com/lorimer-dev/lorimer/harness/model/internal/parts"
 )
-
-// imageText tells the model where the images that follow come from.
-//
-//go:embed text/images.md
-var imageText string
 
 // standIn takes the place of a thought signature for calls that another model
 // made; Google documents it for exactly that.
@@ -301,7 +295,7 @@ func (s *pictures) flush(w *body.Writer) {
 	}
 	w.Object().Key("role").String("user").Key("content").Array()
 	for _, r := range s.of {
-		writeText(w, strings.TrimSpace(strings.ReplaceAll(imageText, "{{tool}}", r.Name)))
+		writeText(w, parts.Caption(r.Name))
 		for _, img := range r.Images {
 			writeImage(w, img)
 		}

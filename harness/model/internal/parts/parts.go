@@ -4,6 +4,7 @@ package parts
 
 import (
 	"crypto/rand"
+	_ "embed"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -14,6 +15,23 @@ import (
 // errorMark begins the result of a call that failed, for protocols that have no
 // field for it.
 const errorMark = "ERROR: "
+
+// What is said where a protocol has no place for what is meant.
+var (
+	//go:embed text/images.md
+	imagesText string
+	//go:embed text/between.md
+	betweenText string
+)
+
+// Caption is what stands before the pictures of a result where they have to be the
+// user's.
+func Caption(tool string) string {
+	return strings.TrimSpace(strings.ReplaceAll(imagesText, "{{tool}}", tool))
+}
+
+// Between is what a model says between results and its user, where it has to.
+func Between() string { return strings.TrimSpace(betweenText) }
 
 // Text returns the text that p is. What a provider keeps with a text is not part
 // of it.

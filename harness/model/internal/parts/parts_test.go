@@ -1,6 +1,7 @@
 package parts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,6 +62,15 @@ func TestTold(t *testing.T) {
 	r.IsError = true
 	if got := parts.Told(&r); got != "ERROR: no such file" {
 		t.Errorf("Told of an error = %q", got)
+	}
+}
+
+func TestSaidInTheirPlace(t *testing.T) {
+	if got, want := parts.Caption("read"), `Images from the result of the tool "read":`; got != want {
+		t.Errorf("Caption = %q, want %q", got, want)
+	}
+	if got := parts.Between(); got == "" || strings.TrimSpace(got) != got {
+		t.Errorf("Between = %q, want a sentence", got)
 	}
 }
 
