@@ -15,15 +15,12 @@ const Picture = 1000
 // Request returns the estimate of all that req says to a model: the system prompt,
 // the tools and the messages, each text by [Tokens], each picture as [Picture].
 // What a template puts around them is left to a [Calibration].
-func Request(req *model.Request) int { return Measure(req).Likely }
-
-// Measure returns the size of all that req says to a model.
-func Measure(req *model.Request) Size {
+func Request(req *model.Request) int {
 	s := Text(req.System).Add(Tools(req.Tools))
 	for i := range req.Messages {
 		s = s.Add(Parts(req.Messages[i].Parts))
 	}
-	return s
+	return s.Likely
 }
 
 // Tools returns the size of tools as a model is told of them. The least of it is

@@ -48,8 +48,10 @@ func TestRequest(t *testing.T) {
 		Tools:    []model.Tool{{Name: "read", Description: "Reads a file.", Schema: []byte(`{"type":"object"}`)}},
 		Messages: []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "hello", "there")},
 	}
-	want := estimate.Size{Likely: 5 + 1 + 4 + 5 + 2 + 2, Least: 4 + 1 + 1}
-	if got := estimate.Measure(req); got != want || estimate.Request(req) != want.Likely {
-		t.Errorf("Measure() = %+v, want %+v", got, want)
+	if got, want := estimate.Request(req), 5+1+4+5+2+2; got != want {
+		t.Errorf("Request() = %d, want %d", got, want)
+	}
+	if got, want := estimate.Tools(req.Tools), (estimate.Size{Likely: 1 + 4 + 5}); got != want {
+		t.Errorf("Tools() = %+v, want %+v", got, want)
 	}
 }
