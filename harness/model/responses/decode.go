@@ -114,11 +114,14 @@ func (a *answer) named(kind string, e *event) *item {
 	return a.open(&source{Type: kind, ID: e.ItemID}, e.Output)
 }
 
-// known returns the item of a type that goes by one of ids, nil without one.
+// known returns the item of a type that goes by one of ids, the first of which that
+// one goes by counts; nil without one.
 func (a *answer) known(kind string, ids ...string) *item {
-	for _, it := range slices.Backward(a.items) {
-		if it.Type == kind && slices.ContainsFunc(ids, it.goes) {
-			return it
+	for _, id := range ids {
+		for _, it := range slices.Backward(a.items) {
+			if it.Type == kind && it.goes(id) {
+				return it
+			}
 		}
 	}
 	return nil
@@ -208,6 +211,9 @@ func (a *answer) take(raw json.RawMessage, index *int, event string) error {
 		s = source{Type: s.Type, ID: s.ID} // to be passed over
 	}
 	it := a.known(s.Type, s.ID, s.CallID)
+	if it != nil && it.follows(&s, index, event) {
+		it = nil
+	}
 	if at := a.at(s.Type, index); it == nil && at != nil && event != itemAdded && (!at.done || event != itemDone) {
 		it = at
 	}

@@ -291,6 +291,15 @@ func TestAnswer(t *testing.T) {
 			done("0", fn("f1", "a", `{\"p\":1}`)), added("1", `{"type":"function_call","id":"f2","name":"read"}`),
 			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"{\"p\":2}"`, done("1", `{"type":"function_call","id":"f2","name":"read","status":"completed"}`), completed,
 		}, []llms.ContentPart{a, call("f2", "read", `{"p":2}`)}},
+		{"two calls under one id of a call, whole", []string{
+			done("0", fn("f1", "a", `{\"p\":1}`)), done("1", fn("f2", "a", `{\"p\":2}`)),
+			`completed "response":{"status":"completed","output":[` + fn("f1", "a", `{\"p\":1}`) + `,` + fn("f2", "a", `{\"p\":2}`) + `]}`,
+		}, []llms.ContentPart{a, call("new", "read", `{"p":2}`)}},
+		{"two calls under one id of a call, in pieces", []string{
+			added("0", `{"type":"function_call","id":"f1","call_id":"a","name":"read"}`), `function_call_arguments.delta "item_id":"f1","output_index":0,"delta":"{\"p\":1}"`,
+			done("0", fn("f1", "a", `{\"p\":1}`)), added("1", `{"type":"function_call","id":"f2","call_id":"a","name":"read"}`),
+			`function_call_arguments.delta "item_id":"f2","output_index":1,"delta":"{\"p\":2}"`, done("1", fn("f2", "a", `{\"p\":2}`)), completed,
+		}, []llms.ContentPart{a, call("new", "read", `{"p":2}`)}},
 		{"an id that is too long to go back", []string{done("0", rs), done("1", fn(strings.Repeat("f", 65), "a", `{\"p\":1}`)), completed},
 			[]llms.ContentPart{thought, a}},
 		{"ids stay behind with a thought that does not go back", []string{

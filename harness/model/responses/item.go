@@ -125,6 +125,16 @@ type item struct {
 // goes reports whether the server speaks of it under id.
 func (it *item) goes(id string) bool { return id != "" && slices.Contains(it.ids, id) }
 
+// follows reports whether s, which comes with event and goes by an id of it, is
+// another item all the same: one that begins, or is whole at another place in the
+// output, when it was whole already.
+func (it *item) follows(s *source, index *int, event string) bool {
+	if !it.done || it.ID == s.ID {
+		return false
+	}
+	return event == itemAdded || event == itemDone && index != nil && it.index >= 0 && *index != it.index
+}
+
 // piece returns the piece of the form f at index.
 func (it *item) piece(f form, index int) *piece {
 	for _, p := range slices.Backward(it.pieces) {
