@@ -295,7 +295,9 @@ func TestUnknownNamesGoUnsigned(t *testing.T) {
 		extra.ToolCall = call("a", n, "{}")
 		made.Parts = append(made.Parts, extra)
 	}
-	s := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) { return &made, nil })
+	s := model.Func(func(context.Context, *model.Request, func(model.Event) error) (*model.Reply, error) {
+		return &made, nil
+	})
 	for _, tools := range [][]model.Tool{nil, {{Name: long}}} {
 		_, reply, err := modeltest.Collect(t.Context(), normalise.Wrap(s, google, normalise.Options{}), &model.Request{Tools: tools})
 		if err != nil {
