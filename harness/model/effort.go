@@ -42,3 +42,15 @@ func (d Descriptor) Effort(e Effort) Effort {
 func Efforts() []Effort {
 	return []Effort{EffortMinimal, EffortLow, EffortMedium, EffortHigh, EffortXHigh, EffortMax}
 }
+
+// EffortsOf returns those of [Efforts] whose words are among names, weakest first;
+// nil if there are none.
+func EffortsOf(names []string) []Effort {
+	var known []Effort
+	for _, e := range Efforts() {
+		if slices.Contains(names, string(e)) {
+			known = append(known, e)
+		}
+	}
+	return known
+}

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -204,7 +203,7 @@ func (k *Known) read(c *config.Config) {
 		k.Thinks = *p.Thinks
 	}
 	if says(FactEfforts, "efforts", len(p.Efforts) > 0 && (p.Thinks == nil || *p.Thinks)) {
-		k.Thinks, k.Efforts = true, efforts(p.Efforts)
+		k.Thinks, k.Efforts = true, model.EffortsOf(p.Efforts)
 	}
 	if !k.Thinks {
 		k.Efforts = nil
@@ -228,14 +227,6 @@ func (k *Known) readPrice(c *config.Config, ref string, p config.Prices) {
 		k.Price = nil
 		delete(k.From, FactPrice)
 	}
-}
-
-// efforts returns names of efforts in the order of what they mean.
-func efforts(names []string) []model.Effort {
-	order := []model.Effort{
-		model.EffortMinimal, model.EffortLow, model.EffortMedium, model.EffortHigh, model.EffortXHigh, model.EffortMax,
-	}
-	return slices.DeleteFunc(order, func(e model.Effort) bool { return !slices.Contains(names, string(e)) })
 }
 
 // strange tells the user what nobody knows of the model in use and how to say it;

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -113,7 +114,7 @@ func modelOf(k app.Known, first bool) modelSummary {
 	s := modelSummary{
 		Model: k.Ref(), Provider: k.Provider, ID: k.ID, Name: cmp.Or(k.Name, k.ID), Kind: k.Kind, Default: first,
 		Window: k.Window, Assumed: k.Assumed, Output: k.Output, Tools: !k.NoTools, Images: k.Images,
-		Efforts: thinking(k), From: k.From,
+		Efforts: slices.Concat([]model.Effort{}, k.Levels()), From: k.From,
 	}
 	if p := k.Price; p != nil {
 		s.Price = &modelPrice{usd(p.Input), usd(p.Output), cached(p), usd(cmp.Or(p.CacheWrite, p.Input))}
@@ -125,17 +126,6 @@ func usd(micro int64) config.USD { return config.USD{Micro: micro} }
 
 // cached is the price of what the provider has read before.
 func cached(p *catalog.Price) config.USD { return usd(cmp.Or(p.CacheRead, p.Input)) }
-
-// thinking returns the efforts of a model beside off, none for one that has none.
-func thinking(k app.Known) []model.Effort {
-	switch {
-	case !k.Thinks:
-		return []model.Effort{}
-	case k.Efforts != nil:
-		return k.Efforts
-	}
-	return []model.Effort{model.EffortLow, model.EffortMedium, model.EffortHigh}
-}
 
 // window returns a window for people.
 func window(k app.Known) string {
@@ -186,7 +176,7 @@ func abilities(k app.Known) []string {
 
 func effortNames(k app.Known) string {
 	var names []string
-	for _, e := range thinking(k) {
+	for _, e := range k.Levels() {
 		names = append(names, string(e))
 	}
 	return strings.Join(names, " ")

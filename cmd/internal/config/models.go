@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
 // modelsFile is what is said of models, beside the configuration file.
@@ -190,7 +192,10 @@ func checkEfforts(efforts []string, thinks *bool) error {
 	if thinks != nil && !*thinks {
 		return errors.New("a model that does not think has none; leave them out, or thinks")
 	}
-	known := []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+	var known []string
+	for _, e := range model.Efforts() {
+		known = append(known, string(e))
+	}
 	for _, e := range efforts {
 		if e == "off" {
 			return errors.New(`leave "off" out; it can be chosen for every model`)

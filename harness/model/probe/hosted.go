@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
 // anthropicVersion goes with every request to that protocol; a caller may name
@@ -52,7 +54,7 @@ func (i anthropicInfo) model() Model {
 	}
 	if Tri(c.Effort["supported"]) == Yes {
 		maps.DeleteFunc(c.Effort, func(_ string, s support) bool { return Tri(s) != Yes })
-		m.Efforts = efforts(slices.Collect(maps.Keys(c.Effort)))
+		m.Efforts = model.EffortsOf(slices.Collect(maps.Keys(c.Effort)))
 	}
 	return m
 }

@@ -37,14 +37,6 @@ const (
 	Yes
 )
 
-// Or returns what t says, or else if it says nothing.
-func (t Tri) Or(otherwise bool) bool {
-	if t == Unknown {
-		return otherwise
-	}
-	return t == Yes
-}
-
 func tri(b bool) Tri {
 	if b {
 		return Yes
@@ -58,17 +50,4 @@ func within(list []string, word string) Tri {
 		return Unknown
 	}
 	return tri(slices.Contains(list, word))
-}
-
-// efforts returns the efforts among names in their order, nil if there is none.
-func efforts(names []string) []model.Effort {
-	var known []model.Effort
-	for _, e := range []model.Effort{
-		model.EffortMinimal, model.EffortLow, model.EffortMedium, model.EffortHigh, model.EffortXHigh, model.EffortMax,
-	} {
-		if slices.Contains(names, string(e)) {
-			known = append(known, e)
-		}
-	}
-	return known
 }

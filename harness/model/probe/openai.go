@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/catalog"
 )
 
@@ -162,7 +163,7 @@ func (m *Model) capabilities(raw json.RawMessage) {
 	m.Images = cmp.Or(m.Images, Tri(c.Images))
 	m.Thinks = cmp.Or(m.Thinks, Tri(c.Reasoning))
 	if c.Efforts != nil {
-		m.Efforts = efforts(*c.Efforts)
+		m.Efforts = model.EffortsOf(*c.Efforts)
 		m.Thinks = tri(len(m.Efforts) > 0)
 	}
 }

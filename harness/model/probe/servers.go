@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
 // OllamaWindow is the largest window that a model of Ollama is used with unless
@@ -92,7 +94,7 @@ func (a *asker) ollamaModel(ctx context.Context, root, id string) (Model, error)
 	for _, v := range info.Thinking.Values {
 		words = append(words, strings.Trim(string(v), `"`))
 	}
-	m.Efforts = efforts(words)
+	m.Efforts = model.EffortsOf(words)
 	m.Window, m.fixed = info.window()
 	return m, nil
 }
