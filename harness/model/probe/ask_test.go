@@ -120,6 +120,8 @@ func TestList(t *testing.T) {
 			{ID: "poolside/laguna-xs-2.1:free", Name: "Poolside: Laguna XS 2.1 (free)", Window: 262144,
 				Tools: probe.No, Images: probe.No, Thinks: probe.No, Price: &catalog.Price{}},
 			{ID: "openrouter/auto", Name: "Auto Router", Window: 2000000, Tools: probe.Yes, Images: probe.Yes, Thinks: probe.Yes},
+			{ID: "google/gemini-3.5-flash", Name: "Google: Gemini 3.5 Flash", Window: 1048576, // what it asks to write is for keeping it
+				Price: usd(1_500_000, 9_000_000, 150_000, 0)},
 		}},
 		{"mistral", "openai-chat", "mistral", "/v1", []probe.Model{
 			{ID: "mistral-large-2512", Window: 262144, Tools: probe.Yes, Images: probe.Yes, Thinks: probe.No},
@@ -356,7 +358,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			for _, m := range models {
 				p := m.Price
-				if m.ID == "" || m.Window < 0 || m.Output < 0 || p != nil && (p.Input < 0 || p.Output < 0 || p.CacheRead < 0 || p.CacheWrite < 0) {
+				if m.ID == "" || m.Window < 0 || m.Output < 0 || p != nil && (p.Input < 0 || p.Output < 0 || p.CacheRead < 0 || p.CacheWrite != 0 && p.CacheWrite < p.Input) {
 					t.Errorf("%s %s says %+v", s.Kind, s.Provider, m)
 				}
 			}

@@ -99,7 +99,7 @@ func (d decimal) micro(shift int) (int64, bool) {
 // price returns a price whose parts are given in units of which ten to the power
 // of shift are a micro-dollar for a million tokens. Without both main parts there
 // is none. A part for cached tokens counts only where it makes sense: reading costs
-// less than a new token.
+// less than a new token, and writing no less, which some vendors ask for keeping it.
 func price(input, output, read, write decimal, shift int) *catalog.Price {
 	in, ok := input.micro(shift)
 	out, ok2 := output.micro(shift)
@@ -110,7 +110,7 @@ func price(input, output, read, write decimal, shift int) *catalog.Price {
 	if n, ok := read.micro(shift); ok && n < in {
 		p.CacheRead = n
 	}
-	if n, ok := write.micro(shift); ok {
+	if n, ok := write.micro(shift); ok && n >= in {
 		p.CacheWrite = n
 	}
 	return p
