@@ -12,7 +12,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -73,9 +72,6 @@ func Find(provider, id string) (Model, bool) {
 
 // Models returns the models of a provider by their ids.
 func Models(provider string) []Model { return slices.Clone(of(provider).all()) }
-
-// Providers returns the providers of which models are known, by their names.
-func Providers() []string { return slices.Sorted(maps.Keys(snapshot())) }
 
 // Describe returns what is known of the model id of a provider: exactly, by its
 // maker, or by its family. The window is assumed if nobody knows the model, and if

@@ -88,7 +88,13 @@ func (e entry) model(provider string) Model {
 }
 
 // efforts reads a list of efforts; an empty one is nil.
-func efforts(list string) []model.Effort { return model.EffortsOf(strings.Fields(list)) }
+func efforts(list string) []model.Effort {
+	var all []model.Effort
+	for e := range strings.FieldsSeq(list) {
+		all = append(all, model.Effort(e))
+	}
+	return all
+}
 
 // all returns the models by their ids; there are none of a provider that is not
 // known.
