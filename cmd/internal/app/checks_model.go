@@ -51,8 +51,8 @@ func (a *App) checkChosen(ctx context.Context, c *config.Config, choice config.C
 			found = append(found, one(doctor.Bad, "%s", line)...)
 		}
 	}
-	if e.Local && e.BaseURL != "" && !answers(ctx, e.BaseURL) {
-		found = append(found, one(doctor.Bad, "nothing answers at %s; start the server of %s, or choose another model", config.HideURL(e.BaseURL), e.Title)...)
+	if e.Local && !answers(ctx, e.Address()) {
+		found = append(found, one(doctor.Bad, "nothing answers at %s; start the server of %s, or choose another model", config.HideURL(e.Address()), e.Title)...)
 	}
 	return noted(found, k.strange(c, e))
 }

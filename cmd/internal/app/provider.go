@@ -158,10 +158,7 @@ func (a *App) client(c *config.Config, e config.Endpoint) (*http.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	if e.BaseURL == "" {
-		return &http.Client{Transport: t}, nil // of a kind of langchaingo, which keeps to its own address
-	}
-	return &http.Client{Transport: guard(e.BaseURL, t)}, nil
+	return &http.Client{Transport: guard(e.Address(), t)}, nil
 }
 
 // stream opens the model d of e.

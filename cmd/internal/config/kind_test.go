@@ -69,6 +69,22 @@ func TestOllamaHostLikeOpenAI(t *testing.T) {
 	}
 }
 
+// A kind of langchaingo knows where to go, which may depend on its options.
+func TestAddress(t *testing.T) {
+	for file, want := range map[string]string{
+		"kind = \"langchain/watsonx\"":                                          "https://us-south.ml.cloud.ibm.com",
+		"kind = \"langchain/watsonx\"\noptions = { region = \"eu-de\" }":        "https://eu-de.ml.cloud.ibm.com",
+		"kind = \"langchain/watsonx\"\nbase_url = \"https://w.example.org\"":    "https://w.example.org",
+		"kind = \"langchain/bedrock\"\noptions = { region = \"eu-central-1\" }": "https://bedrock-runtime.eu-central-1.amazonaws.com",
+		"kind = \"openai\"\nbase_url = \"https://own.example.org/v1\"":          "https://own.example.org/v1",
+	} {
+		e, _ := newMachine(t, "[providers.own]\n"+file+"\n").load(t).Provider("own")
+		if got := e.Address(); got != want {
+			t.Errorf("with %s it is at %s, want %s", file, got, want)
+		}
+	}
+}
+
 // What the variables of Amazon's programs say holds where the file says nothing.
 func TestAmazon(t *testing.T) {
 	tests := []struct {

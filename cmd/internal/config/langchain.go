@@ -18,8 +18,7 @@ func (e Endpoint) Langchain() (name string, ok bool) { return strings.CutPrefix(
 // Address returns where e is, also where a kind of langchaingo knows it by itself.
 func (e Endpoint) Address() string {
 	name, _ := e.Langchain()
-	info, _ := kinds.Lookup(name)
-	return cmp.Or(e.BaseURL, info.BaseURL)
+	return cmp.Or(e.BaseURL, kinds.BaseURL(name, e.Options))
 }
 
 // usualKeys lists the variables in which the makers of a kind of langchaingo look for
