@@ -30,13 +30,15 @@ const (
 // one of a server its address.
 const (
 	fromProgram = "the program"
+	fromLibrary = "langchaingo" // whose provider cannot carry it
 	fromCatalog = "catalog"
 	fromFamily  = "family"  // models whose ids begin alike
 	fromNobody  = "assumed" // since nobody knows
 )
 
 // A Known is what is known of a model: by models.toml, else by its server, else by
-// the catalog, else by its family, else assumed. A price is known or not; it is never
+// the catalog, else by its family, else assumed; where langchaingo cannot carry what
+// a model can, it cannot. A price is known or not; it is never
 // assumed (R-BILL-05).
 type Known struct {
 	model.Descriptor
@@ -64,6 +66,7 @@ func (a *App) know(c *config.Config, choice config.Choice, ref string) Known {
 		}
 	}
 	k.read(c)
+	k.adapted(choice.Endpoint)
 	return k
 }
 
@@ -111,7 +114,6 @@ func listed(e config.Endpoint, id string) Known {
 		k.set(FactOutput, from)
 	}
 	k.Kind, k.Provider, k.ID, k.BaseURL = e.Protocol(id), e.Name, id, e.BaseURL
-	k.adapted(e)
 	for _, f := range []Fact{FactTools, FactImages, FactEfforts, FactWindow} {
 		k.set(f, from)
 	}
@@ -122,16 +124,22 @@ func listed(e config.Endpoint, id string) Known {
 }
 
 // adapted leaves out what langchaingo's own provider cannot carry, whatever the model
-// could.
+// could and whoever says that it can.
 func (k *Known) adapted(e config.Endpoint) {
 	name, ok := e.Langchain()
 	if !ok {
 		return
 	}
-	info, _ := kinds.Lookup(name)
-	k.NoTools = k.NoTools || !kinds.Tools(name, k.ID)
-	k.Images = k.Images && info.Images
+	if !kinds.Tools(name, k.ID) {
+		k.NoTools = true
+		k.set(FactTools, fromLibrary)
+	}
+	if info, _ := kinds.Lookup(name); !info.Images {
+		k.Images = false
+		k.set(FactImages, fromLibrary)
+	}
 	k.Thinks, k.Efforts = false, nil
+	k.set(FactEfforts, fromLibrary)
 }
 
 // hear takes what the server says of its model.

@@ -126,6 +126,18 @@ func TestKnownOnThisMachine(t *testing.T) {
 	}
 }
 
+// What langchaingo cannot carry no model can do, whoever says that it can.
+func TestKnownOfLangchain(t *testing.T) {
+	m := newMachine(t, Apart, "[providers.ibm]\nkind = \"langchain/watsonx\"\n[providers.mi]\nkind = \"langchain/mistral\"\n")
+	m.write(".config/lorimer/models.toml", "[models.\"*\"]\nimages = true\ntool_usage = 1\nthinks = true\n")
+	for ref, tools := range map[string]bool{"ibm/m": false, "mi/m": true} {
+		k := m.known(ref)
+		if k.NoTools == tools || k.Images || k.Thinks || k.From[FactImages] != fromLibrary || k.From[FactEfforts] != fromLibrary || (k.From[FactTools] == fromLibrary) == tools {
+			t.Errorf("%s is known as %+v", ref, k)
+		}
+	}
+}
+
 // The user is told once what nobody knows, and how to say it.
 func TestStrangeModelsAreTold(t *testing.T) {
 	m := newMachine(t, Apart, `
