@@ -319,7 +319,7 @@ func (t *turn) declared(name string) bool {
 // begin tells the notices and stores the user's message, before any model is
 // asked (R-HARN-22).
 func (t *turn) begin(ctx context.Context) error {
-	for _, text := range slices.Concat(t.s.spec.Notices, t.snap.Notices) {
+	for _, text := range slices.Concat(t.s.spec.Notices, t.snap.Notices, t.unseenBefore()) {
 		if err := t.notice(text); err != nil {
 			return err
 		}
@@ -327,15 +327,7 @@ func (t *turn) begin(ctx context.Context) error {
 	if err := t.storeInput(ctx); err != nil {
 		return err
 	}
-	unseen := t.unseen()
-	if len(unseen) == 0 {
-		return nil
-	}
-	return t.out.emit(event.Notice{
-		Severity: event.Warning,
-		Text: fmt.Sprintf("%s cannot see what is attached: %s. It is told that there is such a picture, and no more.",
-			display(t.snap.Model), strings.Join(unseen, ", ")),
-	})
+	return t.tellUnseen()
 }
 
 // notice tells the user something that is told once in a session.
@@ -348,24 +340,6 @@ func (t *turn) notice(text string) error {
 	}
 	t.s.told[text] = true
 	return nil
-}
-
-// unseen names the pictures of the message that the model cannot see, as the model
-// hears of them (R-HARN-32).
-func (t *turn) unseen() []string {
-	var out []string
-	for _, b := range t.in.Blocks {
-		mime := model.PictureType(b.MIME, b.Data)
-		if !isPicture(b) || t.snap.Model.Sees(mime) {
-			continue
-		}
-		of := fmt.Sprintf("%s, %d KiB", mime, (len(b.Data)+1023)/1024)
-		if name := pictureName(b); name != "" {
-			of = name + ", " + of
-		}
-		out = append(out, "an image ("+of+")")
-	}
-	return out
 }
 
 // id gives the next id of the turn. Its number is that of the turn's first entry
