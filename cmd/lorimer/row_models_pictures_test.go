@@ -123,3 +123,47 @@ func TestRow215KindsOfPictures(t *testing.T) {
 		})
 	}
 }
+
+// Row 215: so is a model that takes the thread over, of the pictures that came before,
+// once; one that sees gets them again.
+func TestRow215PicturesOfBefore(t *testing.T) {
+	t.Parallel()
+	for i, p := range allProviders() {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			png, encoded := picture(t)
+			m := modeltest.New(t)
+			e := newEditor(t).reachesAll(m)
+			all := allProviders()
+			other := all[(i+1)%len(all)]
+			e.file(profilesFile, fmt.Sprintf("[models.%q]\nname = \"Mole\"\nimages = false\n[models.%q]\n", p.model, other.model))
+			e.acp("--model", other.model)
+			s := e.open(nil)
+			turn := func(model string, blocks ...any) string {
+				t.Helper()
+				e.choose(s, "model", model)
+				m.Add(modeltest.Reply{Text: []string{fmt.Sprint("answer ", len(m.Requests()))}})
+				e.gives(s, blocks...)
+				requests := m.Requests()
+				return string(requests[len(requests)-1].Body)
+			}
+			turn(other.model, textBlock("look"), pictureBlock("image/png", png, "file:///a.png"), pictureBlock("image/png", png, ""))
+			for range 2 {
+				body := turn(p.model, textBlock("and you?"))
+				holds(t, "the request", body, "[An image was attached here (a.png, image/png, 1 KiB)", "[An image was attached here (image/png, 1 KiB)")
+				lacks(t, "the request", body, encoded)
+			}
+			if body := turn(other.model, textBlock("and now?")); strings.Count(body, encoded) != 2 {
+				t.Errorf("the model that sees has %d pictures, want 2", strings.Count(body, encoded))
+			}
+			turn(p.model, textBlock("and now?"))
+			want := []string{"Mole cannot see 2 pictures that came with messages before. It is told that there is such a picture, and no more."}
+			if got := e.notices(s); !slices.Equal(got, want) {
+				t.Errorf("the client was told %q, want %q", got, want)
+			}
+			if got := m.Rejected(); len(got) > 0 {
+				t.Errorf("rejected: %q", got)
+			}
+		})
+	}
+}
