@@ -42,11 +42,10 @@ type printed struct {
 }
 
 // Key returns the API key of a provider, or "" for one that has none and can do
-// without.
-// What the file says is asked first: its variable, its key file, its command,
-// and the first that has a key wins; then the usual variables. A command runs
-// at most once with success for an address, until [Config.Forget], and for ten
-// seconds at most. Without a key the error is [ErrNoKey] and says where to put one.
+// without. The first that has one counts: the variable that the file names, or where
+// it names none the usual ones; the key file; the command. A command runs at most once
+// with success for an address, until [Config.Forget], and for ten seconds at most.
+// Without a key the error is [ErrNoKey] and says where to put one.
 func (c *Config) Key(ctx context.Context, provider string) (string, error) {
 	e, ok := c.Provider(provider)
 	if !ok {
