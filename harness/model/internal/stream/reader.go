@@ -55,8 +55,10 @@ func (r *reader) next() ([]byte, error) {
 			r.keep(line)
 		}
 		switch {
-		case found && (err == io.EOF || err == nil && len(line) == 0):
+		case len(r.data) > 0 && (err == io.EOF || err == nil && len(line) == 0):
 			return r.data, nil
+		case err == nil && len(line) == 0: // an event without data is none
+			found = false
 		case err == io.EOF && len(r.stray) > 0 && json.Valid(r.stray):
 			return r.stray, nil
 		case err != nil:

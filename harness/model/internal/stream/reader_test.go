@@ -40,6 +40,7 @@ func TestReader(t *testing.T) {
 		{"one space is dropped", "data:  a\n\n", []string{" a"}},
 		{"several lines", "data: a\ndata: b\n\n", []string{"a\nb"}},
 		{"an empty line of data", "data\ndata:\n\n", []string{"\n"}},
+		{"events without data", "data:\n\nevent: x\ndata\n\ndata: a\n\ndata:", []string{"a"}},
 		{"a field that only begins like data", "database: a\n\n", nil},
 		{"the last empty line is missing", "data: a\n\ndata: b", []string{"a", "b"}},
 		{"longer than the buffer", "data: " + long + "\n\ndata: b\n\n", []string{long, "b"}},

@@ -122,7 +122,8 @@ func (p *Post) accept() string {
 func (p *Post) refused(ctx context.Context, res *http.Response) error {
 	kind, _, _ := strings.Cut(strings.ToLower(res.Header.Get("Content-Type")), ";")
 	kind = strings.TrimSpace(kind)
-	if res.StatusCode == http.StatusOK && kind != "text/html" && kind != "application/json" {
+	readable := unpack(res)
+	if res.StatusCode == http.StatusOK && readable && kind != "text/html" && kind != "application/json" {
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxFault))
@@ -137,10 +138,22 @@ func (p *Post) refused(ctx context.Context, res *http.Response) error {
 		}
 		e.Kind, e.Final = model.Invalid, true
 		e.Message = p.clean(fmt.Sprintf("the address redirects to %s; set base_url to the final address", to))
+		if to == "" {
+			e.Message = fmt.Sprintf("the address redirects without saying where to (HTTP %d); check base_url", res.StatusCode)
+		}
 		return e
-	case res.StatusCode != http.StatusOK:
+	case res.StatusCode >= 400:
+		return e
+	case !readable:
+		e.Kind, e.Final = model.Malformed, true
+		e.Message = p.clean(fmt.Sprintf("the answer is compressed (%s), which nobody asked for; whatever stands before the model must leave it as it is",
+			res.Header.Get("Content-Encoding")))
 		return e
 	case e.Kind != model.Unknown, e.Message != "": // an error object under status 200
+		return e
+	case res.StatusCode != http.StatusOK:
+		e.Kind, e.Final = model.Malformed, true
+		e.Message = fmt.Sprintf("the server answered with HTTP %d %s, not with a stream of events; check base_url", res.StatusCode, http.StatusText(res.StatusCode))
 		return e
 	default:
 		e.Kind, e.Final = model.Malformed, true

@@ -1,6 +1,8 @@
 package stream_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -221,6 +223,23 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://user:word@example.com/v2", http.StatusMovedPermanently)
 		}, model.Invalid, "https://user:xxxxx@example.com/v2; set base_url"},
+		{"a redirect to nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) }, model.Invalid, "without saying where to (HTTP 302); check base_url"},
+		{"no content", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, model.Malformed, "HTTP 204 No Content, not with"},
+		{"a compression that nobody asked for", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "br")
+			io.WriteString(w, "\x8b\x00\x80abc\x03")
+		}, model.Malformed, "compressed (br)"},
+		{"an error that is compressed", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(http.StatusBadRequest)
+			pack(w, `{"error":{"message":"no such field"}}`)
+		}, model.Invalid, "no such field"},
+		{"a compressed answer that is cut", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			var b bytes.Buffer
+			pack(&b, "data: a\n\ndata: end\n\n")
+			w.Write(b.Bytes()[:b.Len()-15])
+		}, model.Connection, "middle"},
 		{"malformed data", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "data: bad\n\n") }, model.Malformed, `"bad"`},
 		{"end without an end", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "data: a\n\n") }, model.Connection, "middle"},
 		{"nothing at all", func(http.ResponseWriter, *http.Request) {}, model.Connection, "middle"},
@@ -234,6 +253,42 @@ func TestAnswersThatAreNoStream(t *testing.T) {
 				t.Errorf("error = %v (%s), want %s with %q", err, e.Kind, tt.kind, tt.text)
 			}
 		})
+	}
+}
+
+// pack writes text as gzip does.
+func pack(w io.Writer, text string) {
+	z := gzip.NewWriter(w)
+	io.WriteString(z, text)
+	z.Close()
+}
+
+// A gateway that compresses though it was not asked to may do so event by event.
+func TestCompressedStream(t *testing.T) {
+	told := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "GZIP")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, "data: a\n\n")
+		z.Flush()
+		w.(http.Flusher).Flush()
+		<-told // the first event is read before the second is written
+		io.WriteString(z, "data: end\n\n")
+		z.Close()
+	}))
+	defer s.Close()
+	var events []string
+	p := stream.Post{URL: s.URL}
+	_, err := p.Do(t.Context(), func(data []byte) (stream.Progress, error) {
+		events = append(events, string(data))
+		if string(data) == "end" {
+			return stream.Done, nil
+		}
+		close(told)
+		return stream.More, nil
+	})
+	if got := strings.Join(events, " "); got != "a end" || err != nil {
+		t.Errorf("events = %q, %v, want a end", got, err)
 	}
 }
 
