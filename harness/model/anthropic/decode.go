@@ -55,6 +55,15 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
+// UnmarshalJSON takes the counts that can be read; the others are no reason to
+// fail.
+func (u *usage) UnmarshalJSON(b []byte) error {
+	type counts usage
+	*u = usage{}
+	json.Unmarshal(b, (*counts)(u)) // what does not fit is skipped
+	return nil
+}
+
 // A piece is one block of the answer under construction.
 type piece struct {
 	kind      string
@@ -233,10 +242,9 @@ func (a *answer) count(u *usage) {
 	if u == nil {
 		return
 	}
-	a.counts.known = true
 	set := func(to *int, n *int) {
 		if n != nil && *n > 0 {
-			*to = *n
+			*to, a.counts.known = *n, true
 		}
 	}
 	set(&a.counts.input, u.Input)

@@ -291,6 +291,10 @@ func TestUsage(t *testing.T) { // C127
 		{"a zero at the end takes nothing back", `{"input_tokens":3,"output_tokens":1}`, `{"input_tokens":0,"output_tokens":81}`, model.Usage{Input: 3, Output: 81, Known: true}},
 		{"only at the end", `null`, `{"input_tokens":3,"output_tokens":81}`, model.Usage{Input: 3, Output: 81, Known: true}},
 		{"nowhere", `null`, `null`, model.Usage{}},
+		{"nothing in it", `{"input_tokens":null,"output_tokens":0}`, `{}`, model.Usage{}},
+		{"what cannot be read is skipped", `{"input_tokens":3.5,"cache_read_input_tokens":7,"output_tokens":"1"}`,
+			`{"input_tokens":99999999999999999999,"output_tokens":81,"output_tokens_details":[]}`, model.Usage{Input: 7, Output: 81, CacheRead: 7, Known: true}},
+		{"no object", `true`, `[]`, model.Usage{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
