@@ -141,7 +141,7 @@ func (a *answer) start(e model.ToolStart) error {
 // before; one that is whole leaves behind what it did not say as well.
 func (a *answer) settle(reply *model.Reply, cut bool) {
 	if reply != nil {
-		a.stop, a.usage = reply.Stop, reply.Usage
+		a.stop, a.usage = reply.Stop, reply.Usage.Plausible()
 	}
 	switch {
 	case cut && a.behind(), reply == nil, len(reply.Parts) == 0:

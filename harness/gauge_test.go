@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -79,6 +80,26 @@ func TestUsageThatNobodyCounts(t *testing.T) { // R-ACP-30
 	}
 	if got := usages(last); len(got) != 1 || !got[0].Estimated || got[0].Used <= before {
 		t.Errorf("a replay tells of the window: %+v, want an estimate of more than %d", got, before)
+	}
+}
+
+// Numbers of a provider that no request can have are no count.
+func TestUsageThatCannotBe(t *testing.T) {
+	for name, u := range map[string]model.Usage{
+		"below zero":      {Input: -5, Output: -5, Known: true},
+		"more than exist": {Input: math.MaxInt, Output: math.MaxInt, Known: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture()
+			f.script.steps = []step{counts(u, "ok")}
+			out, rec := ask(t, f.open(t), "go")
+			if got := usages(rec); len(got) != 1 || !got[0].Estimated || got[0].Used <= 0 {
+				t.Errorf("told of the window: %+v, want an estimate", got)
+			}
+			if out.Usage != (model.Usage{}) {
+				t.Errorf("usage of the turn = %+v, want none", out.Usage)
+			}
+		})
 	}
 }
 

@@ -18,9 +18,10 @@ import (
 // further. From where it says something else, what was shown is left. Calls are
 // not compared: they are closed, since nothing runs before its answer is whole.
 func (a *answer) restart(e model.Retrying) {
-	a.t.count(e.Usage)
-	if e.Usage.Known {
-		a.t.tell(holds(e.Usage, a.t.snap.Model.Window))
+	spent := e.Usage.Plausible()
+	a.t.count(spent)
+	if spent.Known {
+		a.t.tell(holds(spent, a.t.snap.Model.Window))
 	}
 	a.attempt++
 	var texts []*segment

@@ -163,6 +163,22 @@ type Usage struct {
 	Known                 bool // the provider reported it
 }
 
+// maxTokens is more than any request has, and little enough to add up.
+const maxTokens = 1 << 30
+
+// Plausible returns u, or no usage if what a provider reported as such cannot
+// be: fewer than no tokens, or more than exist. Parts are at most their whole.
+func (u Usage) Plausible() Usage {
+	if min(u.Input, u.Output) < 0 || max(u.Input, u.Output) > maxTokens {
+		return Usage{}
+	}
+	part := func(n, whole int) int { return max(0, min(n, whole)) }
+	u.CacheRead = part(u.CacheRead, u.Input)
+	u.CacheWrite = part(u.CacheWrite, u.Input-u.CacheRead)
+	u.Reasoning = part(u.Reasoning, u.Output)
+	return u
+}
+
 // Add returns the sum of u and v, known if both are.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
