@@ -20,7 +20,6 @@ type history struct {
 	ids   map[string]bool // of calls, as they are on the wire
 	out   []llms.MessageContent
 
-	own    bool                  // the last answer ended with words of the reader
 	answer []piece               // that is held back
 	calls  []pending             // of it
 	held   []llms.MessageContent // what the user said meanwhile
@@ -67,12 +66,12 @@ func (h *history) add(m llms.MessageContent) {
 }
 
 // end returns the messages. Providers want to be asked: where the last word would
-// be that of the model, the user's stands after it, unless the history ended so and
-// the model goes on with answers of its own that are sent back.
-func (h *history) end(last llms.ChatMessageType) []llms.MessageContent {
+// be that of the model, the user's stands after it. Claude too takes no answer back
+// as the last message, but one that paused in the use of a tool of its server, of
+// which nothing is kept.
+func (h *history) end() []llms.MessageContent {
 	h.settle()
-	n, goesOn := len(h.out), h.to.pauses && h.own && last == llms.ChatMessageTypeAI
-	if n == 0 || h.out[n-1].Role == llms.ChatMessageTypeAI && !goesOn {
+	if n := len(h.out); n == 0 || h.out[n-1].Role == llms.ChatMessageTypeAI {
 		h.push(llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextContent{Text: phrase(onText)}})
 	}
 	return h.out
@@ -112,7 +111,6 @@ func (h *history) addAnswer(ps []llms.ContentPart) {
 		if a, ok := ps[0].(model.Author); ok {
 			author, ps = a.Ref, ps[1:]
 		}
-		h.own = author == h.to.ref
 		n := 0
 		for n < len(ps) && !isAuthor(ps[n]) {
 			n++

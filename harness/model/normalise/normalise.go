@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/tmc/langchaingo/llms"
-
 	"github.com/lorimer-dev/lorimer/harness/model"
 )
 
@@ -64,11 +62,9 @@ func (f *fitter) request(req *model.Request) *model.Request {
 	out.Tools = f.tools(req.Tools)
 	out.Callable = callable(req.Callable, out.Tools, f.reader.google)
 	h := history{to: f.reader, o: &f.o, prose: len(out.Tools) == 0, ids: map[string]bool{}}
-	var last llms.ChatMessageType
 	for _, m := range req.Messages {
 		h.add(m)
-		last = m.Role
 	}
-	out.Messages = h.end(last)
+	out.Messages = h.end()
 	return &out
 }

@@ -20,7 +20,6 @@ type reader struct {
 	strict     bool // the ids of calls are checked, and the server makes none that it would refuse
 	between    bool // a message of the user may not follow the results of calls
 	alternates bool // two messages of one role may not follow each other, and the user begins
-	pauses     bool // an answer that is sent back is gone on with ([model.StopPause])
 	together   bool // nothing may stand between a call and its result
 	apart      bool // pictures of a result have to be the user's
 }
@@ -35,7 +34,6 @@ func newReader(d model.Descriptor) *reader {
 	r.between = r.mistral || ofMistral(d.ID)
 	r.alternates = r.google || r.between || d.Kind == "anthropic" || d.Kind == "ollama" || hasTemplate(d.Provider)
 	r.together = d.Kind == "openai-responses"
-	r.pauses = d.Kind == "anthropic"
 	r.apart = r.between || r.alternates && isChat(d)
 	r.dialect = dialect(r, host)
 	return r
