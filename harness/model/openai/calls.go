@@ -74,14 +74,26 @@ func (cs *calls) add(d *callDelta, tell func(model.Event) error) error {
 func (cs *calls) find(d *callDelta) (c *call, again bool) {
 	name, args := d.Function.Name, string(d.Function.Arguments)
 	if d.ID != "" { // a known id wins over the index
+		var known *call // the last one that goes by it
+		taken := false
 		for _, c := range cs.list {
-			if slices.Contains(c.ids, d.ID) {
-				same := name == "" || c.name == "" || name == c.name
-				if !same {
-					return nil, false // two calls under one id
-				}
-				return c, args == c.args.String() && isWhole(args)
+			if !slices.Contains(c.ids, d.ID) {
+				continue
 			}
+			taken = true
+			if name != "" && c.name != "" && name != c.name {
+				continue
+			}
+			if isWhole(args) && args == c.args.String() {
+				return c, true
+			}
+			known = c
+		}
+		switch {
+		case known != nil && !(isWhole(args) && known.followedBy(args)):
+			return known, false
+		case taken:
+			return nil, false // two calls under one id
 		}
 	} else if name != "" && isWhole(args) {
 		for _, c := range cs.list {

@@ -133,6 +133,10 @@ func TestToolCallPieces(t *testing.T) {
 		{"two calls under one id", []string{
 			calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`), calls(`{"index":1,"id":"a","function":{"name":"grep","arguments":"{\"q\":2}"}}`),
 		}, []call{a, {"new", "grep", b.Args}}},
+		{"two calls of one tool under one id, each twice", []string{
+			calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`), calls(`{"index":1,"id":"a","function":{"name":"read","arguments":"{\"p\":2}"}}`),
+			calls(`{"index":2,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`), calls(`{"index":3,"id":"a","function":{"name":"read","arguments":"{\"p\":2}"}}`),
+		}, []call{a, {"new", "read", `{"p":2}`}}},
 		{"the name comes after the arguments", []string{
 			calls(`{"index":0,"id":"a","function":{"arguments":"{\"p\":"}}`), calls(`{"index":0,"function":{"name":"read","arguments":"1}"}}`),
 		}, []call{a}},
