@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -114,7 +115,7 @@ func hasProperties(schema json.RawMessage) bool {
 type content struct {
 	role    string
 	results bool
-	called  bool // it has a call
+	calls   []string // their ids, "" of one without
 	parts   []func(*body.Writer)
 }
 
@@ -259,9 +260,15 @@ func (t *transcript) call(p llms.ToolCall, own *sealedCall) {
 	case t.client.family.third:
 		id = p.ID
 	}
-	called := len(t.out) > 0 && t.out[len(t.out)-1].called
-	if signature == "" && !called && t.client.family.third {
+	var before []string // in the same content
+	if n := len(t.out); n > 0 {
+		before = t.out[n-1].calls
+	}
+	if signature == "" && before == nil && t.client.family.third {
 		signature = standIn
+	}
+	if id != "" && slices.Contains(before, id) {
+		id = p.ID // the model gave one to two calls, whose results could not be told apart
 	}
 	t.calls[p.ID] = wireCall{id, p.FunctionCall.Name}
 	m := t.add("model", false, func(w *body.Writer) {
@@ -274,7 +281,7 @@ func (t *transcript) call(p llms.ToolCall, own *sealedCall) {
 			w.Key("thoughtSignature").String(signature)
 		}
 	})
-	m.called = true
+	m.calls = append(m.calls, id)
 }
 
 // result writes the result of a call.

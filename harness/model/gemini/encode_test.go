@@ -231,6 +231,8 @@ func TestSignaturesGoBackWhereTheyCame(t *testing.T) {
 			`{"functionCall":{"name":"read","args":{}},"thoughtSignature":"skip_thought_signature_validator"}`},
 		{"calls of others", []llms.ContentPart{toolCall("a", "read", "{}"), call("x/y", "b", `{"id":"x2","thoughtSignature":"T=="}`)},
 			`{"functionCall":{"id":"a","name":"read","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"b","name":"read","args":{}}}`},
+		{"two calls under one id", []llms.ContentPart{call(ref, "a", `{"id":"x1","thoughtSignature":"S=="}`), call(ref, "b", `{"id":"x1"}`)},
+			`{"functionCall":{"id":"x1","name":"read","args":{}},"thoughtSignature":"S=="},{"functionCall":{"id":"b","name":"read","args":{}}}`},
 		{"data that cannot be read", []llms.ContentPart{call(ref, "a", `[1]`)},
 			`{"functionCall":{"id":"a","name":"read","args":{}},"thoughtSignature":"skip_thought_signature_validator"}`},
 		{"the author of a part is nobody's business", []llms.ContentPart{model.Author{Ref: ref}, llms.TextContent{Text: "Hello."}}, `{"text":"Hello."}`},
