@@ -17,8 +17,8 @@ func bedrock() kind {
 			Tools: true, Images: true, Client: true, Tag: "bedrock",
 			Settings: []Setting{
 				{Name: "region", Help: "such as eu-central-1; us-east-1 without it"},
-				{Name: "access_key", Help: "the access key id that belongs to a secret access key; without it the key is an API key of Bedrock"},
-				{Name: "session_token", Help: "of temporary credentials"},
+				{Name: "access_key", Help: "the access key id that belongs to a secret access key; without it the key is an API key of Bedrock", Secret: true},
+				{Name: "session_token", Help: "of temporary credentials", Secret: true},
 			},
 		},
 		adapt:      langchain.Options{WholeWithTools: true},

@@ -105,7 +105,7 @@ func (k *kind) address(d model.Descriptor, settings map[string]string) string {
 func (k *kind) streamer(d model.Descriptor, o Options) model.Streamer {
 	a := k.adapt
 	a.Provider, a.Ref = cmp.Or(d.Provider, k.Name), d.Ref()
-	a.Secrets = secrets(o)
+	a.Secrets = k.secrets(o)
 	a.NoTools = !Tools(k.Name, d.ID)
 	a.MaxTokens = cmp.Or(d.Output, k.output)
 	a.First, a.Idle, a.Left = o.First, o.Idle, o.Left
@@ -113,11 +113,14 @@ func (k *kind) streamer(d model.Descriptor, o Options) model.Streamer {
 	return langchain.Wrap(&opener{kind: k, model: d, options: o}, a)
 }
 
-// secrets returns what must not be seen in an error.
-func secrets(o Options) []string {
-	out := []string{o.Key}
-	for _, values := range []map[string]string{o.Headers, o.Settings} {
-		out = slices.AppendSeq(out, maps.Values(values))
+// secrets returns what must not be seen in an error. A region is not among it: an
+// error that names it says where nobody answered.
+func (k *kind) secrets(o Options) []string {
+	out := slices.AppendSeq([]string{o.Key}, maps.Values(o.Headers))
+	for _, s := range k.Settings {
+		if s.Secret {
+			out = append(out, o.Settings[s.Name])
+		}
 	}
 	return out
 }

@@ -50,6 +50,7 @@ type Setting struct {
 	Name     string
 	Help     string // what it is, as half a sentence
 	Required bool
+	Secret   bool // is kept out of errors
 }
 
 // Names returns the names of all kinds, those included that take a build tag,

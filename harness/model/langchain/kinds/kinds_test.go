@@ -154,6 +154,15 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// An error keeps the settings that say where the request went, and no others.
+func TestRefusedNamesSettings(t *testing.T) {
+	f := newFake(t, status(403, `{"errors":[],"message":"account-42 may not, k-secret"}`))
+	_, err := open(t, "cloudflare", model.Descriptor{}, map[string]string{"account": "account-42"}, f).Stream(t.Context(), ask(), ignore)
+	if got, ok := errors.AsType[*model.Error](err); !ok || got.Message != "account-42 may not, [secret]" {
+		t.Errorf("error = %v", err)
+	}
+}
+
 // An answer that breaks off is no answer, whether the library notices or not.
 func TestCutShort(t *testing.T) {
 	each(t, func(t *testing.T, tt talk) {

@@ -40,7 +40,7 @@ type witness struct {
 func newWitness(p *opener) *witness {
 	w := &witness{
 		next: http.DefaultTransport, from: cmp.Or(p.kind.fixed, p.model.BaseURL), headers: p.options.Headers,
-		post: stream.Post{Secrets: secrets(p.options)},
+		post: stream.Post{Secrets: p.kind.secrets(p.options)},
 		end:  []byte(p.kind.end),
 	}
 	if c := p.options.Client; c != nil && c.Transport != nil {
