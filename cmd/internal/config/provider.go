@@ -115,7 +115,7 @@ func loopback(address string) bool {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // A Choice is a model that the user named: one of a provider, a script, or the

@@ -337,6 +337,14 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// The name of this machine is written in any case.
+func TestLocalhostInCapitals(t *testing.T) {
+	c := newMachine(t, "[providers.acme]\nbase_url = \"http://LocalHost:9/v1\"\n").load(t)
+	if e, ok := c.Provider("acme"); !ok || !e.Local || !e.Keyless {
+		t.Errorf("endpoint = %+v, want one on this machine", e)
+	}
+}
+
 // A proxy that cannot be used is not left out: what would go through it goes nowhere,
 // and what goes directly still does.
 func TestProxyThatIsNone(t *testing.T) {
@@ -352,8 +360,13 @@ func TestProxyThatIsNone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if u, err := p.Func()(req); u != nil || (err != nil) != fails {
+			u, err := p.Func()(req)
+			if u != nil || (err != nil) != fails {
 				t.Errorf("%s through %s: %v (%v), want an error: %v", to, address, u, err, fails)
+			}
+			var permanent interface{ Permanent() bool }
+			if fails && (!errors.As(err, &permanent) || !permanent.Permanent()) {
+				t.Errorf("%s through %s: %v is not said to be for good", to, address, err)
 			}
 		}
 	}

@@ -54,10 +54,20 @@ func checkProxy(variable, address string) error {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, strings.ToLower(u.Scheme)) {
-		return fmt.Errorf("env %s is not the address of a proxy; write it like http://HOST:PORT", variable)
+		return proxyError(variable)
 	}
 	return nil
 }
+
+// A proxyError names the variable whose address is of no proxy.
+type proxyError string
+
+func (e proxyError) Error() string {
+	return fmt.Sprintf("env %s is not the address of a proxy; write it like http://HOST:PORT", string(e))
+}
+
+// Permanent says that waiting does not help.
+func (proxyError) Permanent() bool { return true }
 
 // secrets returns the passwords in the addresses.
 func (p Proxy) secrets() []string {

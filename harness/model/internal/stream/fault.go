@@ -123,11 +123,16 @@ func Permanent(err error) bool {
 		host    x509.HostnameError
 		invalid x509.CertificateInvalidError
 		dns     *net.DNSError
+		address *net.AddrError // such as one with a port beyond all
+		own     interface{ Permanent() bool }
 	)
 	if errors.As(err, &dns) {
 		return dns.IsNotFound && !dns.IsTemporary
 	}
-	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) ||
+	if errors.As(err, &own) {
+		return own.Permanent()
+	}
+	return errors.As(err, &address) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) ||
 		strings.Contains(err.Error(), "unsupported protocol scheme")
 }
 

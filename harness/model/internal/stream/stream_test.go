@@ -304,11 +304,24 @@ func TestNoServer(t *testing.T) {
 	if e.Kind != model.Connection || !e.Temporary() || !strings.Contains(e.Message, addr) || strings.Contains(fmt.Sprintf("%v %+v", err, e.Err), key) {
 		t.Errorf("error = %v, want a connection error that names %s and no key", err, addr)
 	}
-	_, err = do(t.Context(), stream.Post{URL: "foo://x"})
-	if e := fault(t, err); e.Temporary() {
-		t.Errorf("error = %v is temporary", err)
+	for name, p := range map[string]stream.Post{
+		"no scheme of ours": {URL: "foo://x"},
+		"no port":           {URL: "http://127.0.0.1:99999/v1"},
+		"no way":            {URL: "http://example.invalid", Client: &http.Client{Transport: lost{}}},
+	} {
+		_, err = do(t.Context(), p)
+		if e := fault(t, err); e.Temporary() {
+			t.Errorf("%s: error = %v is temporary", name, err)
+		}
 	}
 }
+
+// lost is a transport that fails for good.
+type lost struct{}
+
+func (l lost) RoundTrip(*http.Request) (*http.Response, error) { return nil, l }
+func (lost) Error() string                                     { return "no way there" }
+func (lost) Permanent() bool                                   { return true }
 
 func TestOneConnectionForManyRequests(t *testing.T) {
 	var mu sync.Mutex
