@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -65,7 +64,11 @@ func listModels(ctx context.Context, g *globals, cmd *cobra.Command, a *app.App,
 		return errors.Join(printJSON(cmd.OutOrStdout(), out), failed)
 	}
 	if len(all) == 0 {
-		if failed == nil {
+		switch {
+		case failed != nil: // which says why
+		case q.Ask:
+			fmt.Fprintf(g.process.Stderr, "lorimer: %s names no model of its own\n", q.Provider)
+		default:
 			fmt.Fprintf(g.process.Stderr, "lorimer: no model of %s is known; \"lorimer models %s --ask\" asks it\n", q.Provider, q.Provider)
 		}
 		return failed
@@ -114,7 +117,7 @@ func modelOf(k app.Known, first bool) modelSummary {
 	s := modelSummary{
 		Model: k.Ref(), Provider: k.Provider, ID: k.ID, Name: cmp.Or(k.Name, k.ID), Kind: k.Kind, Default: first,
 		Window: k.Window, Assumed: k.Assumed, Output: k.Output, Tools: !k.NoTools, Images: k.Images,
-		Efforts: slices.Concat([]model.Effort{}, k.Levels()), From: k.From,
+		Efforts: append([]model.Effort{}, k.Levels()...), From: k.From,
 	}
 	if p := k.Price; p != nil {
 		s.Price = &modelPrice{usd(p.Input), usd(p.Output), cached(p), usd(cmp.Or(p.CacheWrite, p.Input))}

@@ -119,6 +119,20 @@ type asker struct {
 // errShape says that an answer is not one of the product.
 var errShape = errors.New("answer of another product")
 
+// late is the end of the time that a server has.
+type late struct{ error }
+
+func (late) Error() string   { return "no answer in time" }
+func (l late) Unwrap() error { return l.error }
+
+// inTime returns err in words that say so when a server took too long.
+func inTime(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return late{err}
+	}
+	return err
+}
+
 // get asks for address and decodes the answer into out.
 func (a *asker) get(ctx context.Context, address string, out any) error {
 	return a.do(ctx, http.MethodGet, address, nil, out)
@@ -154,9 +168,9 @@ func (a *asker) do(ctx context.Context, method, address string, body []byte, out
 	if err != nil {
 		// The address, which may hold a password, is left out.
 		if u, ok := errors.AsType[*url.Error](err); ok {
-			return u.Err
+			err = u.Err
 		}
-		return err
+		return inTime(err)
 	}
 	defer resp.Body.Close()
 	switch {
@@ -169,7 +183,7 @@ func (a *asker) do(ctx context.Context, method, address string, body []byte, out
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	switch {
 	case err != nil:
-		return err
+		return inTime(err)
 	case len(data) > maxBytes:
 		return fmt.Errorf("an answer of more than %d MB", maxBytes>>20)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -225,6 +226,28 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, err := probe.List(t.Context(), probe.Server{Kind: "script", Provider: "p"}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a kind without a server: %v", err)
+	}
+}
+
+// A server that is too slow is said to be, before it answers and while it does.
+func TestTooSlow(t *testing.T) {
+	for name, begin := range map[string]bool{"silent": false, "in the middle": true} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if begin {
+					fmt.Fprint(w, `{"data":`)
+					w.(http.Flusher).Flush()
+				}
+				<-r.Context().Done()
+			}))
+			t.Cleanup(s.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			_, err := probe.List(ctx, probe.Server{Kind: "openai-chat", Provider: "acme", BaseURL: s.URL})
+			if want := "asking acme for its models: no answer in time"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error = %v, want %q", err, want)
+			}
+		})
 	}
 }
 
