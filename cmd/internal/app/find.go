@@ -42,7 +42,7 @@ func (f *finder) choose(ctx context.Context, c *config.Config) (ref, from string
 	if found := f.servers(ctx, c); len(found) > 0 {
 		return found[0].Provider + "/" + found[0].Models[0].ID, fmt.Sprintf("%s answers at %s", found[0].Provider, found[0].BaseURL)
 	}
-	return offline.Name, "no key of a provider is set and no model server answers on this machine"
+	return offline.Name, "no key of a provider is in the environment and no model server answers on this machine"
 }
 
 // full returns ref with the usual model of its provider, if it names the provider

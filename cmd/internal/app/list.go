@@ -44,8 +44,10 @@ func (a *App) List(ctx context.Context, q Query) (all []Listed, failures []error
 	}
 	if q.Provider != "" {
 		if _, ok := c.Provider(q.Provider); !ok {
-			_, err := c.Choose(q.Provider)
-			return nil, nil, err
+			if _, err := c.Choose(q.Provider); err != nil {
+				return nil, nil, err
+			}
+			return nil, nil, fmt.Errorf("%q is a model and no provider; \"lorimer models show %s\" tells of it", q.Provider, q.Provider)
 		}
 	}
 	served := map[string][]string{} // ids by provider
