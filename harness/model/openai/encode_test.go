@@ -109,6 +109,8 @@ func TestProfile(t *testing.T) {
 		{"OpenAI by its address", host("api.openai.com"), "gpt-4.1", "", true, []string{"prompt_cache_key"}, nil},
 		{"a proxy that is called openai", model.Descriptor{Provider: "openai", BaseURL: "http://127.0.0.1:9/v1"}, "gpt-4.1", "", true, []string{`"max_tokens":9`}, []string{"prompt_cache_key"}},
 		{"a reasoning model of OpenAI elsewhere", host("proxy.example"), "openai/gpt-5.2", "", true, []string{"max_completion_tokens"}, []string{"temperature", "developer"}},
+		{"a newer one elsewhere, with functions", host("proxy.example"), "gpt-5.5", "", true, []string{`"reasoning_effort":"none"`}, []string{"developer", "prompt_cache"}},
+		{"a newer one elsewhere, without functions", host("proxy.example"), "gpt-5.5", model.EffortHigh, false, []string{`"reasoning_effort":"high"`}, nil},
 		{"an open model of OpenAI", host("proxy.example"), "gpt-oss-120b", "", true, []string{`"max_tokens":9`, "temperature"}, nil},
 		{"OpenRouter", host("openrouter.ai"), "x/y", model.EffortLow, true, []string{`"reasoning":{"effort":"low"}`}, []string{"reasoning_effort"}},
 		{"OpenRouter with all efforts", model.Descriptor{Provider: "openrouter", Thinks: true, Efforts: all}, "x/y", model.EffortMinimal, true, []string{`"reasoning":{"effort":"minimal"}`}, nil},

@@ -94,6 +94,9 @@ func ProfileFor(d model.Descriptor) Profile {
 	if r.openAI {
 		p.fit(m, r.home)
 	}
+	if !ok && m.From(5, 4) && m.Off() == "none" { // a gateway passes on what OpenAI wants of the model, even where no effort is named
+		p.Effort, p.Off, p.NoEffortWithTools = reasoningEffort, "none", true
+	}
 	return p
 }
 
