@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -171,10 +172,31 @@ func abilities(k app.Known) []string {
 	if k.Images {
 		can = append(can, "images")
 	}
-	if e := effortNames(k); e != "" {
-		can = append(can, "thinking ("+e+")")
+	if e := effortSpans(k); e != "" {
+		can = append(can, "thinks "+e)
 	}
 	return can
+}
+
+// effortSpans names the efforts of a model in few letters: of three and more that
+// follow on each other the first and the last, such as low-high.
+func effortSpans(k app.Known) string {
+	rank := func(e model.Effort) int { return slices.Index(model.Efforts(), e) }
+	var spans []string
+	for rest := k.Levels(); len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rank(rest[n]) == rank(rest[n-1])+1 {
+			n++
+		}
+		if n < 3 {
+			n = 1
+			spans = append(spans, string(rest[0]))
+		} else {
+			spans = append(spans, string(rest[0]+"-"+rest[n-1]))
+		}
+		rest = rest[n:]
+	}
+	return strings.Join(spans, " ")
 }
 
 func effortNames(k app.Known) string {
