@@ -178,9 +178,9 @@ func runForKey(ctx context.Context, command string) (string, error) {
 	endWithChildren(cmd)
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			err = ctx.Err()
+			return "", fmt.Errorf("running the command for the API key: %w", ctx.Err())
 		}
-		return "", fmt.Errorf("running the command for the API key: %w", err)
+		return "", fmt.Errorf("running the command for the API key: %w; run api_key_command in a terminal to see why", err)
 	}
 	return oneKey(out.Bytes(), "the command for the API key")
 }

@@ -148,12 +148,28 @@ func (c *Config) Choose(ref string) (Choice, error) {
 			names = append(names, e.Name)
 		}
 		return Choice{}, fmt.Errorf("model %q: there is no provider %q; write PROVIDER/MODEL with one of %s, or add [providers.%s] to %s",
-			ref, name, strings.Join(names, ", "), cmp.Or(name, "NAME"), c.Paths.Config)
+			ref, name, strings.Join(names, ", "), headOf(name), c.Paths.Config)
 	}
 	if id = cmp.Or(id, e.Model); id == "" {
-		return Choice{}, fmt.Errorf("model %q: write %s/MODEL, since %s has no usual model", ref, name, e.Title)
+		way := ""
+		if !strings.HasPrefix(e.Kind, langchain) {
+			way = fmt.Sprintf("; \"lorimer models %s --ask\" lists those it has", name)
+		}
+		return Choice{}, fmt.Errorf("model %q: write %s/MODEL, since %s has no usual model%s", ref, name, e.Title, way)
 	}
 	return Choice{Endpoint: e, ID: id}, nil
+}
+
+// headOf returns name as it stands in the head of a table, or NAME where it would
+// have to be quoted: it is that of a model then, as a rule.
+func headOf(name string) string {
+	odd := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if name == "" || strings.ContainsFunc(name, odd) {
+		return "NAME"
+	}
+	return name
 }
 
 // Keyed returns the first provider that has a usual model and whose key is in

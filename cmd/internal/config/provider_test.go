@@ -26,10 +26,12 @@ func TestChoose(t *testing.T) {
 		{ref: "anthropic", provider: "anthropic", id: "claude-sonnet-5"},
 		{ref: "openai/no-such-model", provider: "openai", id: "no-such-model"}, // C017
 		{ref: "acme/a", provider: "acme", id: "a"},
-		{ref: "acme", err: "write acme/MODEL"},
+		{ref: "acme", err: `write acme/MODEL, since acme has no usual model; "lorimer models acme --ask" lists`},
 		{ref: "script:~/s.jsonl", script: filepath.Join(m.home, "s.jsonl")},
 		{ref: "script:", err: "names no file"},
 		{ref: "gpt-5.2", err: `there is no provider "gpt-5.2"; write PROVIDER/MODEL with one of anthropic, openai,`},
+		{ref: "qwen3:8b", err: "or add [providers.NAME] to "}, // what would have to be quoted is no name
+		{ref: "house/m", err: "or add [providers.house] to "},
 		{ref: "", err: "PROVIDER/MODEL"},
 	}
 	for _, tt := range tests {
