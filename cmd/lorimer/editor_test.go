@@ -421,8 +421,8 @@ func (e *editor) updates(session string) []update {
 	defer e.mu.Unlock()
 	var all []update
 	for _, f := range e.frames {
-		if f.Method != "session/update" {
-			continue
+		if f.Method != "session/update" || !strings.Contains(f.Raw, session) {
+			continue // a test may have many sessions
 		}
 		var u update
 		if err := json.Unmarshal(f.Params, &u); err != nil {

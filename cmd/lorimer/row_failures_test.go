@@ -9,69 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
-
-// C110 (R-HARN-24, R-HARN-28): the connection breaks after visible text, after a
-// whole call, and after a tool has run. The request is made again; no text is told
-// twice, and no call runs twice.
-func TestC110BrokenStreams(t *testing.T) {
-	t.Parallel()
-	long := strings.Split(strings.Repeat("ten chars ", 20), " ")
-	for i := range long {
-		long[i] += " "
-	}
-	call := []modeltest.Tool{tool("bash", object{"command": "echo ran >> log"})}
-	done := modeltest.Reply{Text: []string{"Done."}}
-	tests := []struct {
-		name     string
-		replies  []modeltest.Reply
-		requests int
-		said     []string
-		log      string
-	}{
-		{"after 200 characters", []modeltest.Reply{{Text: long, Cut: true}, {Text: append(long, "the end")}}, 2,
-			[]string{"text " + strings.Join(long, "") + "the end"}, "-"},
-		{"after a whole call", []modeltest.Reply{{Text: []string{"I run it."}, Tools: call, Cut: true}, {Text: []string{"I run it."}, Tools: call}, done}, 3,
-			[]string{"text I run it.", "text Done."}, "ran\n"},
-		{"after a tool has run", []modeltest.Reply{{Text: []string{"I run it."}, Tools: call}, {Text: []string{"Do"}, Cut: true}, done}, 3,
-			[]string{"text I run it.", "text Done."}, "ran\n"},
-	}
-	for _, p := range bothProviders() {
-		for _, tt := range tests {
-			t.Run(p.name+" "+tt.name, func(t *testing.T) {
-				t.Parallel()
-				m := modeltest.New(t, tt.replies...)
-				e := newEditor(t).reaches(m)
-				e.acp("--model", p.model, "--mode", "auto")
-				s := e.open(nil)
-				if stop := e.prompt(s, "go"); stop != "end_turn" {
-					t.Errorf("stop reason = %s, want end_turn", stop)
-				}
-				if diff := cmp.Diff(tt.said, e.said(s)); diff != "" {
-					t.Errorf("messages (-want +got):\n%s", diff)
-				}
-				if got := e.disk("log"); got != tt.log {
-					t.Errorf("log = %q, want %q", got, tt.log)
-				}
-				if got := m.Rejected(); len(got) > 0 || len(m.Requests()) != tt.requests {
-					t.Errorf("%d requests, rejected %q, want %d and none", len(m.Requests()), got, tt.requests)
-				}
-				checkCalls(e, s)
-				next := e.restart("--model", p.model)
-				m.Add(modeltest.Reply{Text: []string{"fine"}})
-				next.load(s)
-				next.prompt(s, "and on")
-				if got := m.Rejected(); len(got) > 0 {
-					t.Errorf("rejected after a resume: %q", got)
-				}
-			})
-		}
-	}
-}
 
 // C117 (R-HARN-24, R-HARN-25): what will not clear fails at once, says when it
 // will, and is asked once.
