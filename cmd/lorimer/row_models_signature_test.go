@@ -22,6 +22,7 @@ type signs struct {
 	*editor
 	session string
 	servers []*modeltest.Server // the one in use, and another
+	base    printed             // before the first change, and after each way back
 }
 
 // newSigns opens the thread and has it answer twice, so that its harness is in use.
@@ -44,6 +45,7 @@ func newSigns(t *testing.T) *signs {
 	s := &signs{editor: e, session: e.open(nil), servers: []*modeltest.Server{m, modeltest.New(t)}}
 	s.turn("built")
 	s.turn("reused")
+	s.base = s.printed()
 	return s
 }
 
@@ -68,7 +70,7 @@ func (s *signs) turn(want string) turnLine {
 // only, takes it back, which is another, and compares what is printed of it.
 func (s *signs) alone(want string, change, back func()) {
 	s.t.Helper()
-	before := s.printed()
+	before := s.base
 	change()
 	after := s.printed()
 	if got := strings.Join(before.differ(after), " "); got != want || before.Digest == after.Digest {
@@ -174,7 +176,7 @@ func TestRow034SessionAndProject(t *testing.T) {
 	t.Run("a repeat", func(t *testing.T) {
 		t.Parallel()
 		s := newSigns(t)
-		before := s.printed()
+		before := s.base
 		s.servers[0].Add(modeltest.Reply{Text: []string{"another"}})
 		s.prompt(s.session, "/retry")
 		if got := s.changes(s.session); !slices.Equal(got, []string{"built", "reused", "rebuilt revision"}) {
@@ -267,6 +269,7 @@ func TestRow034LoweredEffort(t *testing.T) {
 	s := newSigns(t)
 	s.choose(s.session, "thinking", "max")
 	s.turn("rebuilt thinking")
+	s.base = s.printed()
 	change, back := s.edits(profilesFile, `"xhigh", "max"`, `"xhigh"`)
 	s.alone("thinking", change, back)
 	s.choose(s.session, "thinking", "xhigh")
