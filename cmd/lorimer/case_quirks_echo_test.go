@@ -64,6 +64,9 @@ func TestC107ThoughtsGoBack(t *testing.T) {
 				if n := bytes.Count(r.Body, []byte(tt.field)); i > 0 && n == 0 || tt.empty && n != i {
 					t.Errorf("request %d has %s %d times", i+1, tt.field, n)
 				}
+				if bytes.Contains(r.Body, []byte("skip_thought_signature_validator")) {
+					t.Errorf("request %d has a stand-in for a signature of its own reader", i+1)
+				}
 			}
 			if last := own[len(own)-1].Body; tt.empty && !bytes.Contains(last, []byte(tt.field+`"`)) {
 				t.Errorf("the last request has no empty thought: %s", last)
