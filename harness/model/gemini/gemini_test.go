@@ -57,13 +57,7 @@ func TestPrefixOfASession(t *testing.T) {
 		if fresh := usage.Input - usage.CacheRead; fresh > 300 {
 			t.Errorf("%s: %d of %d tokens of the last request are not from the cache", id, fresh, usage.Input)
 		}
-		bodies := s.Requests()
-		for i := range bodies[1:] {
-			before, _, _ := strings.Cut(string(bodies[i].Body), `],"generationConfig"`)
-			if !strings.HasPrefix(string(bodies[i+1].Body), before) {
-				t.Fatalf("%s: request %d is no prefix of the next", id, i)
-			}
-		}
+		modeltest.Prefixes(t, s.Requests(), `],"generationConfig"`)
 	}
 }
 

@@ -138,12 +138,5 @@ func TestPrefixOfASession(t *testing.T) {
 		}
 		req.Messages = append(req.Messages, modeltest.Results(reply, "package ä")...)
 	}
-	before := ""
-	for i, r := range s.Requests() {
-		body := string(r.Body)
-		if !strings.HasPrefix(body, before) {
-			t.Fatalf("request %d does not begin with request %d:\n%s\n%s", i+1, i, before, body)
-		}
-		before, _, _ = strings.Cut(body, `],"options"`)
-	}
+	modeltest.Prefixes(t, s.Requests(), `],"options"`)
 }

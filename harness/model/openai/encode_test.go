@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -296,32 +295,12 @@ func TestPrefixOfASession(t *testing.T) {
 	d := model.Descriptor{Kind: "openai-chat", Provider: "test", ID: modeltest.ModelID, BaseURL: s.OpenAI(), Images: true}
 	c := normalise.Wrap(openai.New(d, openai.Options{}), d, normalise.Options{})
 	req := modeltest.Ask("turn 0 " + strings.Repeat("long ", 2000))
-	cached := 0
-	for turn := range 20 {
-		s.Add(modeltest.Reply{Think: []string{"hm"}, Text: []string{"I look."}, Tools: []modeltest.Tool{{Name: "read", Args: `{"b":1, "a":2}`}, {Name: "grep", Args: ""}}},
-			modeltest.Reply{Text: []string{"Done."}})
-		for range 2 {
-			_, reply, err := modeltest.Collect(t.Context(), c, req)
-			if err != nil {
-				t.Fatalf("%v in %q", err, s.Rejected())
-			}
-			req.Messages = append(req.Messages, modeltest.Results(reply, "result 1", "")...)
-			cached += reply.Usage.CacheRead
-		}
-		req.Messages = append(req.Messages, llms.TextParts(llms.ChatMessageTypeHuman, fmt.Sprintf("turn %d", turn+1)))
-	}
+	cached := modeltest.Converse(t, s, c, req, 20)
 	if got := s.Ratio(); got != 1 || len(s.Reuse()) != 39 {
 		t.Errorf("prefix reuse = %v over %d comparisons, want 1 over 39", got, len(s.Reuse()))
 	}
 	if cached < 39*2000 {
 		t.Errorf("%d tokens came from the cache", cached)
 	}
-	// The raw bytes too are a prefix, up to the end of the messages.
-	reqs := s.Requests()
-	for i := 1; i < len(reqs); i++ {
-		before, _, _ := strings.Cut(string(reqs[i-1].Body), `],"tool_choice"`)
-		if !strings.HasPrefix(string(reqs[i].Body), strings.TrimSuffix(before, "]}")) {
-			t.Fatalf("request %d does not begin with request %d", i, i-1)
-		}
-	}
+	modeltest.Prefixes(t, s.Requests(), `],"tool_choice"`)
 }

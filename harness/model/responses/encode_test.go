@@ -2,7 +2,6 @@ package responses_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -329,20 +328,7 @@ func TestPrefixOfASession(t *testing.T) {
 	d := model.Descriptor{Kind: "openai-responses", Provider: "test", ID: "gpt-5.6", BaseURL: s.OpenAI(), Images: true, Thinks: true}
 	c := normalise.Wrap(responses.New(d, responses.Options{}), d, normalise.Options{})
 	req := modeltest.Ask("turn 0 " + strings.Repeat("long ", 2000))
-	cached := 0
-	for turn := range 20 {
-		s.Add(modeltest.Reply{Think: []string{"hm"}, Text: []string{"I look."}, Tools: []modeltest.Tool{{Name: "read", Args: `{"b":1, "a":2}`}, {Name: "grep", Args: "{}"}}},
-			modeltest.Reply{Text: []string{"Done."}})
-		for range 2 {
-			_, reply, err := modeltest.Collect(t.Context(), c, req)
-			if err != nil {
-				t.Fatalf("%v in %q", err, s.Rejected())
-			}
-			req.Messages = append(req.Messages, modeltest.Results(reply, "result 1", "")...)
-			cached += reply.Usage.CacheRead
-		}
-		req.Messages = append(req.Messages, llms.TextParts(llms.ChatMessageTypeHuman, fmt.Sprintf("turn %d", turn+1)))
-	}
+	cached := modeltest.Converse(t, s, c, req, 20)
 	if got := s.Ratio(); got != 1 || len(s.Reuse()) != 39 {
 		t.Errorf("prefix reuse = %v over %d comparisons, want 1 over 39", got, len(s.Reuse()))
 	}
@@ -350,12 +336,7 @@ func TestPrefixOfASession(t *testing.T) {
 		t.Errorf("%d tokens came from the cache", cached)
 	}
 	reqs := s.Requests()
-	for i := 1; i < len(reqs); i++ { // the raw bytes too, up to the end of the input
-		before, _, _ := strings.Cut(string(reqs[i-1].Body), `],"reasoning"`)
-		if !strings.HasPrefix(string(reqs[i].Body), before) {
-			t.Fatalf("request %d does not begin with request %d", i, i-1)
-		}
-	}
+	modeltest.Prefixes(t, reqs, `],"reasoning"`)
 	if got := strings.Count(string(reqs[39].Body), `"encrypted_content"`); got != 20 {
 		t.Errorf("the last request carries %d thoughts, want 20", got)
 	}
