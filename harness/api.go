@@ -18,6 +18,7 @@ import (
 	"github.com/lorimer-dev/lorimer/tools/ask"
 	"github.com/lorimer-dev/lorimer/tools/budget"
 	"github.com/lorimer-dev/lorimer/tools/doc"
+	"github.com/lorimer-dev/lorimer/tools/server"
 	"github.com/lorimer-dev/lorimer/tools/skill"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
@@ -230,12 +231,12 @@ type Spec struct {
 	Scratch  string // directory for what the tools keep beside the workspace, made when needed; "" is none
 	Approver approve.Approver
 	Client   prompt.Client
-	Sets     []tools.Set // tools of servers, in order
-	Notices  []string    // told to the user once, in the first turn
-	Place    Place       // what the client says of the session; its Session and Dir are set by the engine
-	Asker    ask.Asker   // nil is nobody to ask
-	Changed  func()      // called when Commands says something else, maybe before Open returns, from a goroutine that has ended when Close returns; nil is nobody
-	Choice   *Choice     // nil is the default of the settings; what a stored thread has chosen comes before it
+	Servers  server.Set // the MCP servers of the session, which closes them; nil is none
+	Notices  []string   // told to the user once, in the first turn
+	Place    Place      // what the client says of the session; its Session and Dir are set by the engine
+	Asker    ask.Asker  // nil is nobody to ask
+	Changed  func()     // called when Commands says something else, maybe before Open returns, from a goroutine that has ended when Close returns; nil is nobody
+	Choice   *Choice    // nil is the default of the settings; what a stored thread has chosen comes before it
 }
 
 // An Input is a message of the user.

@@ -115,7 +115,7 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 		f.options.Idle = -1
 		f.settings.facts.Skills = abc()
 		set := &toolSet{}
-		s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
+		s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 		ask(t, s, "one")
 
 		time.Sleep(30 * time.Hour) // the date
@@ -214,7 +214,7 @@ func TestWhatRebuilds(t *testing.T) { // R-HARN-04, R-HARN-07
 			f := newFixture(toolstest.Echo("look"))
 			f.script.steps = []step{says("x")}
 			set := &toolSet{}
-			s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
+			s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 			ask(t, s, "one")
 			tt.change(f, set)
 			ask(t, s, "two")

@@ -179,8 +179,8 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 		return append(known, t.expected()...), err
 	}
 	t.shape = prompt.Harness
-	for _, set := range t.s.spec.Sets {
-		more, err := set.Tools(ctx)
+	if set := t.s.spec.Servers; set != nil {
+		more, err := set.Tools(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -197,8 +197,8 @@ func (t *turn) equip(ctx context.Context) (known []string, err error) {
 
 // expected returns the names of tools of the session's sets that may come back.
 func (t *turn) expected() (names []string) {
-	for _, set := range t.s.spec.Sets {
-		names = append(names, set.Known()...)
+	if set := t.s.spec.Servers; set != nil {
+		names, _ = set.Known()
 	}
 	return names
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
-	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
 )
 
@@ -121,7 +120,7 @@ func TestShapes(t *testing.T) { // R-HARN-20, R-HARN-21, R-TOOLS-21
 			f.settings.model.NoTools = tt.noTools
 			f.script.steps = []step{says("x")}
 			set := &toolSet{}
-			s := f.open(t, func(sp *harness.Spec) { sp.Sets = []tools.Set{set} })
+			s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 			if err := s.SetOption(t.Context(), harness.OptionTools, tt.option); err != nil {
 				t.Fatal(err)
 			}

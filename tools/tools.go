@@ -57,6 +57,16 @@ type Info struct {
 	Cacheable   bool            // equal calls of one turn may share a result
 	Guidance    string          // habits across calls, for the system prompt; usually empty
 	Limit       int             // calls allowed in one turn; 0 is no limit (R-TOOLS-30)
+	Origin      *Origin         // the MCP server that has the tool; nil is this program
+}
+
+// An Origin says whose tool a tool is (R-MCP-07).
+type Origin struct {
+	Server  string `json:"server"`         // name, as configured
+	Prefix  string `json:"prefix"`         // that the name of the tool begins with
+	Address string `json:"address"`        // command line or URL, without secrets
+	Icon    string `json:"icon,omitempty"` // URL; "" is unknown
+	Tool    string `json:"tool"`           // the server's own name of it
 }
 
 // A Tool is something that a model can call.
@@ -138,9 +148,12 @@ type Image struct {
 // A Set is a source of tools whose members change between sends, such as the
 // tools of MCP servers.
 type Set interface {
-	// Tools returns the tools to offer now, in their merge order.
-	Tools(ctx context.Context) ([]Tool, error)
+	// Tools returns the tools to offer now, in their merge order. It may wait a
+	// bounded time for those who are about to have some; tell hears at once what
+	// the user should know of that, and may be nil.
+	Tools(ctx context.Context, tell func(notice string)) ([]Tool, error)
 	// Known reports the names that may come back although they are not offered
-	// now, so that an order that lists them stays valid (R-MCP-16).
-	Known() []string
+	// now, and what the names of those begin with that nobody has seen yet, so
+	// that an order that lists them stays valid (R-MCP-16).
+	Known() (names, prefixes []string)
 }
