@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
@@ -148,12 +147,12 @@ func spoil(t *testing.T, database, session string) {
 	const statement = "UPDATE threads SET info = '{' WHERE id = $1"
 	var err error
 	if strings.HasPrefix(database, "postgres") {
-		conn, dialled := pgx.Connect(t.Context(), database)
+		conn, dialled := storetest.Connect(database)
 		if dialled != nil {
 			t.Fatal(dialled)
 		}
-		_, err = conn.Exec(t.Context(), statement, session)
-		err = errors.Join(err, conn.Close(t.Context()))
+		_, err = conn.ExecContext(t.Context(), statement, session)
+		err = errors.Join(err, conn.Close())
 	} else {
 		db, opened := driver.Open(database)
 		if opened != nil {
@@ -318,20 +317,27 @@ func TestRow187SecretsNowhere(t *testing.T) {
 // dump returns all that a PostgreSQL database holds.
 func dump(t *testing.T, database string) string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), database)
+	conn, err := storetest.Connect(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer conn.Close()
 	query := func(sql string) (values []any) {
-		rows, err := conn.Query(t.Context(), sql)
+		rows, err := conn.QueryContext(t.Context(), sql)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer rows.Close()
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for rows.Next() {
-			row, err := rows.Values()
-			if err != nil {
+			row, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				into[i] = &row[i]
+			}
+			if err := rows.Scan(into...); err != nil {
 				t.Fatal(err)
 			}
 			values = append(values, row...)

@@ -7,15 +7,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/lib/pq"
 )
 
 const (
@@ -51,17 +48,18 @@ func dialPostgres(url string) (*sql.DB, *postgres, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	config, err := pgx.ParseConfig(url)
+	config, err := pq.NewConfig(url)
 	if err != nil { // it quotes from the URL
 		return nil, nil, errors.New("the URL of the database is not valid; write postgres://USER:PASSWORD@HOST/DATABASE")
 	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	config.SSLMode = cmp.Or(config.SSLMode, pq.SSLModePrefer) // as every other program of PostgreSQL
 	d := &postgres{
 		where:   "postgres://" + net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database,
-		tables:  fmt.Sprintf("user %s, search_path %s", config.User, config.RuntimeParams["search_path"]),
+		tables:  fmt.Sprintf("user %s, search_path %s", config.User, config.Runtime["search_path"]),
 		scripts: names,
 	}
-	db := stdlib.OpenDB(*config)
+	db := sql.OpenDB(postgresConnector{config})
 	db.SetMaxOpenConns(maxConns)
 	db.SetConnMaxIdleTime(maxIdle) // a team's editors stay open all day
 	return db, d, nil
@@ -175,41 +173,35 @@ func (*postgres) document(words []string) string {
 // the user.
 func (d *postgres) explain(err error) error {
 	fail := func(what string) error { return &fault{"database " + d.where + " " + what, nil} }
-	answer, ok := errors.AsType[*pgconn.PgError](err)
+	answer, ok := errors.AsType[*pq.Error](err)
 	if !ok {
 		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 			return fail("has a certificate that is not trusted; check sslmode and sslrootcert in its URL")
 		}
-		if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-			if failed.Config.TLSConfig != nil && answered(err) {
-				return fail("does not take the encryption that is asked of it; check sslmode in its URL, or PGSSLMODE")
-			}
+		if errors.Is(err, pq.ErrSSLNotSupported) {
+			return fail("does not take the encryption that is asked of it; check sslmode in its URL, or PGSSLMODE")
+		}
+		if _, ok := errors.AsType[*unconnectedError](err); ok {
 			return fail("cannot be reached; start it, or check host, port and network")
 		}
 		return fail("broke the connection off; try again")
 	}
-	switch class := answer.Code[:min(len(answer.Code), 2)]; {
-	case answer.Code == "28P01":
+	code := string(answer.Code)
+	switch class := code[:min(len(code), 2)]; {
+	case code == "28P01":
 		return fail("does not accept the user or the password; check them in its URL, in PGPASSWORD or in ~/.pgpass")
 	case class == "28":
 		return fail("does not let this user in from here; check the user and sslmode in its URL, or what the server permits")
-	case answer.Code == "3D000":
+	case code == "3D000":
 		return fail("does not exist; create it, or check its name")
-	case answer.Code == "42501" || answer.Code == "25006":
+	case code == "42501" || code == "25006":
 		return fail("cannot be written by this user; grant the rights, or connect to a server that is not read-only")
-	case answer.Code == "42P07":
+	case code == "42P07":
 		return fail("holds tables of another program; give lorimer a database of its own")
 	case class == "53":
-		return fail("has run out of resources; make room on its disk, or permit more connections (SQLSTATE " + answer.Code + ")")
+		return fail("has run out of resources; make room on its disk, or permit more connections (SQLSTATE " + code + ")")
 	case class == "57":
-		return fail("is shutting down or starting; try again (SQLSTATE " + answer.Code + ")")
+		return fail("is shutting down or starting; try again (SQLSTATE " + code + ")")
 	}
-	return fail(fmt.Sprintf("gave an error (SQLSTATE %s: %s)", answer.Code, answer.Message))
-}
-
-// answered reports whether the server said something in a connection that did not
-// come about, as one does that has no encryption.
-func answered(err error) bool {
-	_, network := errors.AsType[net.Error](err)
-	return !network && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
+	return fail(fmt.Sprintf("gave an error (SQLSTATE %s: %s)", code, answer.Message))
 }

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
@@ -248,15 +246,15 @@ func TestATurnGoesOnBesideACopy(t *testing.T) {
 	if err := one.Create(t.Context(), "a", thread.Created{}, thread.Note{}); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := pgx.Connect(t.Context(), where)
+	conn, err := storetest.Connect(where)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	beside := during(func() error {
-		if _, err := conn.Exec(ctx, "SELECT id FROM threads WHERE id = 'a' FOR UPDATE NOWAIT"); err == nil {
+		if _, err := conn.ExecContext(ctx, "SELECT id FROM threads WHERE id = 'a' FOR UPDATE NOWAIT"); err == nil {
 			t.Error("a thread can be deleted while it is copied")
 		}
 		err := two.Lock(ctx, "a", thread.Holder{Token: "turn"}, time.Hour)
@@ -282,12 +280,12 @@ func TestDroppingWaitsForKeeping(t *testing.T) {
 	s := openWith(t, where, store.Options{Files: private(t)})
 	d := keep(t, s, "x")
 	execute(t, where, "UPDATE documents SET kept = 1")
-	keeper, err := pgx.Connect(t.Context(), where)
+	keeper, err := storetest.Connect(where)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer keeper.Close(t.Context())
-	if _, err := keeper.Exec(t.Context(), "BEGIN; INSERT INTO documents (key, hash, size, name, type, kept) VALUES ('k', 'h', 1, 'n', 't', 0)"); err != nil {
+	defer keeper.Close()
+	if _, err := keeper.ExecContext(t.Context(), "BEGIN; INSERT INTO documents (key, hash, size, name, type, kept) VALUES ('k', 'h', 1, 'n', 't', 0)"); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"a", "b"} {
@@ -306,7 +304,7 @@ func TestDroppingWaitsForKeeping(t *testing.T) {
 	if content, err := s.Content(t.Context(), d.Key); err != nil || string(content) != "x" {
 		t.Errorf("Content = %q (%v), want it there still", content, err)
 	}
-	if _, err := keeper.Exec(t.Context(), "ROLLBACK"); err != nil {
+	if _, err := keeper.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Delete(t.Context(), "b"); err != nil {

@@ -11,8 +11,6 @@ import (
 
 	"crypto/rand"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/place"
 	"github.com/lorimer-dev/lorimer/harness/store"
@@ -72,12 +70,12 @@ func execute(t testing.TB, server, statement string, args ...any) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, server)
+	conn, err := storetest.Connect(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, statement, args...); err != nil {
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

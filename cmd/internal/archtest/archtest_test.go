@@ -85,9 +85,9 @@ func TestCheck(t *testing.T) {
 		{"a provider of langchaingo in a provider", "harness/model/openai/x.go", imports("github.com/tmc/langchaingo/llms/openai"),
 			[]string{`2: "github.com/tmc/langchaingo/llms/openai" belongs to harness/model/langchain/...`}},
 		{"a provider of langchaingo in its owner", "harness/model/langchain/kinds/x.go", imports("github.com/tmc/langchaingo/llms/mistral", "github.com/IBM/watsonx-go/pkg/models"), nil},
-		{"database in credits", "harness/credits/x.go", imports("database/sql", "github.com/jackc/pgx/v5/pgxpool"),
-			[]string{`2: "database/sql" belongs to harness/store/...`, `3: "github.com/jackc/pgx/v5/pgxpool" belongs to harness/store/...`}},
-		{"database in its owner", "harness/store/x.go", imports("database/sql", "github.com/ncruces/go-sqlite3/driver", "github.com/jackc/pgx/v5"), nil},
+		{"database in credits", "harness/credits/x.go", imports("database/sql", "github.com/lib/pq/oid"),
+			[]string{`2: "database/sql" belongs to harness/store/...`, `3: "github.com/lib/pq/oid" belongs to harness/store/...`}},
+		{"database in its owner", "harness/store/x.go", imports("database/sql", "github.com/ncruces/go-sqlite3/driver", "github.com/lib/pq"), nil},
 		{"database in the commands", "cmd/internal/app/x.go", imports("database/sql/driver", "github.com/ncruces/go-sqlite3"),
 			[]string{`2: "database/sql/driver" belongs to harness/store/...`, `3: "github.com/ncruces/go-sqlite3" belongs to harness/store/...`}},
 

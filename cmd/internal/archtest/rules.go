@@ -29,7 +29,7 @@ func Layout() Rules {
 			"github.com/tmc/langchaingo/llms": {"harness", "harness/model/...", "harness/thread", "harness/estimate"},
 
 			"database/sql":                  store,
-			"github.com/jackc/pgx":          store,
+			"github.com/lib/pq":             store,
 			"github.com/ncruces/go-sqlite3": store,
 
 			"github.com/fsnotify/fsnotify": {"prompt/skills"},

@@ -1,8 +1,11 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/lib/pq"
 )
 
 // Server is the environment variable with the URL of a PostgreSQL server for
@@ -63,12 +66,29 @@ func query(t testing.TB, server, statement string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, server)
+	conn, err := Connect(server)
 	if err != nil {
 		t.Fatalf("%s: %v", Server, err)
 	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, statement); err != nil {
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
+}
+
+// Connect returns the one connection to the database of a URL, past the store. It is
+// made when it is first used.
+func Connect(url string) (*sql.DB, error) {
+	config, err := pq.NewConfig(url)
+	if err != nil {
+		return nil, errors.New("the URL of the database is not valid") // the cause would show the password
+	}
+	config.SSLMode = cmp.Or(config.SSLMode, pq.SSLModePrefer)
+	c, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(1)
+	return db, nil
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lorimer-dev/lorimer/harness/store/storetest"
 )
 
@@ -19,27 +17,27 @@ func TestPostgres(t *testing.T) {
 	t.Run("inner", func(t *testing.T) {
 		inner = storetest.Postgres(t)
 		for _, at := range []string{outer, inner} {
-			conn, err := pgx.Connect(t.Context(), at)
+			conn, err := storetest.Connect(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { conn.Close(t.Context()) })
-			if _, err := conn.Exec(t.Context(), "CREATE TABLE mine (id integer)"); err != nil {
+			t.Cleanup(func() { conn.Close() })
+			if _, err := conn.ExecContext(t.Context(), "CREATE TABLE mine (id integer)"); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	conn, err := pgx.Connect(t.Context(), outer)
+	conn, err := storetest.Connect(outer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer conn.Close()
 	at, err := url.Parse(inner)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var left int
-	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_database WHERE datname = $1", strings.TrimPrefix(at.Path, "/")).Scan(&left)
+	err = conn.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_database WHERE datname = $1", strings.TrimPrefix(at.Path, "/")).Scan(&left)
 	if err != nil || left != 0 {
 		t.Errorf("%d databases of the inner test are left (%v), want none", left, err)
 	}
