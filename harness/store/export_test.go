@@ -155,3 +155,21 @@ func FillWorkspace(t testing.TB, s *Store, id string, documents, collections int
 	}
 	return hashes
 }
+
+// Sleep has the server of a PostgreSQL database wait within ctx, and returns how many
+// statements of this program it is running afterwards.
+func Sleep(ctx context.Context, t testing.TB, s *Store) (running int) {
+	t.Helper()
+	if err := s.view(ctx, func(x tx) error { return x.exec(ctx, "SELECT pg_sleep($1)", 60) }); err == nil {
+		t.Fatal("the statement came to its end")
+	}
+	err := s.view(t.Context(), func(x tx) error {
+		_, err := x.get(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"+
+			" AND state = 'active' AND pid <> pg_backend_pid()", nil, &running)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return running
+}

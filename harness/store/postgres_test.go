@@ -219,6 +219,23 @@ func TestTheDatabaseTellsTheTimeOfLocks(t *testing.T) {
 	}
 }
 
+// A statement that nobody waits for is cancelled on the server too, however long ago
+// the context has ended in which its connection was made.
+func TestAStatementIsCancelledOnTheServer(t *testing.T) {
+	making, made := context.WithCancel(t.Context())
+	s, err := store.Open(making, schema(t, storetest.Postgres(t)), store.Options{})
+	made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if n := store.Sleep(ctx, t, s); n != 0 {
+		t.Errorf("%d statements run on, want none", n)
+	}
+}
+
 // A late is a context whose time is over, and which has not noticed it yet.
 type late struct{ context.Context }
 

@@ -31,7 +31,7 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &keeper{base.(sqliteConn), make(map[string]statement)}
+	conn := &keeper{base.(sqliteConn), make(shelf)}
 	conn.Raw().SetInterrupt(ctx)
 	err = c.d.connect(conn.Raw())
 	conn.Raw().SetInterrupt(context.WithoutCancel(ctx))
@@ -42,11 +42,10 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return conn, nil
 }
 
-// A keeper is a connection that keeps its statements. There are as many as this
-// package has texts of them.
+// A keeper is a connection that keeps its statements.
 type keeper struct {
 	sqliteConn
-	idle map[string]statement // by their text
+	shelf shelf
 }
 
 type sqliteConn interface {
@@ -56,46 +55,8 @@ type sqliteConn interface {
 
 // PrepareContext returns a statement that is kept, or a new one.
 func (k *keeper) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt, error) {
-	if s, ok := k.idle[query]; ok {
-		delete(k.idle, query) // it is one's who uses it
-		return &kept{s, k, query}, nil
-	}
-	s, err := k.sqliteConn.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return &kept{s.(statement), k, query}, nil
+	return k.shelf.take(query, func() (sqldriver.Stmt, error) { return k.sqliteConn.PrepareContext(ctx, query) })
 }
 
 // Close ends the statements and the connection.
-func (k *keeper) Close() error {
-	var errs []error
-	for _, s := range k.idle {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(append(errs, k.sqliteConn.Close())...)
-}
-
-// A statement is what the driver gives for one.
-type statement interface {
-	sqldriver.Stmt
-	sqldriver.StmtExecContext
-	sqldriver.StmtQueryContext
-	sqldriver.NamedValueChecker
-}
-
-// kept is a statement that is in use, and goes back to its connection.
-type kept struct {
-	statement
-	home  *keeper
-	query string
-}
-
-// Close gives the statement back.
-func (s *kept) Close() error {
-	if _, ok := s.home.idle[s.query]; ok {
-		return s.statement.Close() // two were in use at once
-	}
-	s.home.idle[s.query] = s.statement
-	return nil
-}
+func (k *keeper) Close() error { return errors.Join(k.shelf.close(), k.sqliteConn.Close()) }
