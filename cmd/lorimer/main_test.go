@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +18,36 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/modeltest"
 )
 
-// TestMain lets the test binary be lorimer too: a test that runs "lorimer"
-// runs the finished program with the code under test.
+// TestMain builds the programs that the tests run, and puts them first on the path: a
+// test that runs "lorimer" runs the finished program. The test binary could be it too,
+// but starts three times as long, for what it links.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lorimer": main})
+	code, err := withPrograms(m.Run, ".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "building the programs under test:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// withPrograms calls run while the programs of the packages are on the path.
+func withPrograms(run func() int, packages ...string) (code int, err error) {
+	dir, err := os.MkdirTemp("", "lorimer-test-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	if underRace {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, packages...)...).CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		return 0, err
+	}
+	return run(), nil
 }
 
 // TestScript runs the user's view of each command.
