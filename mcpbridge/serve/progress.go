@@ -54,14 +54,17 @@ func (r *reporter) due() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next != nil && !r.silent {
-		p := *r.next
-		r.next = nil
-		r.send(p)
+		r.send(*r.next)
 	}
 }
 
-// send tells the client, which wants each value to be more than the last.
+// send tells the client, which wants each value to be more than the last. Older than
+// that is what still waits.
 func (r *reporter) send(p Progress) {
+	r.next = nil
+	if r.timer != nil {
+		r.timer.Stop()
+	}
 	if r.over() {
 		return
 	}
