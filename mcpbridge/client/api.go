@@ -1,16 +1,9 @@
-// Package client speaks MCP to one server, of every revision from 2024-11-05 to
-// 2026-07-28: it finds out which of them the server knows, and gives lists and
-// results without loss, whatever their form.
-//
-// The types of mcp-go are used where decoding them keeps what was said. Its client is
-// not: package server comes along with it, whose schema library works for 5 ms in each
-// start of the program, longer than everything else together; and it would lose lists
-// and results of servers that are a little off (see the tests that hold it beside).
 package client
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +11,12 @@ import (
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
+
+// ErrTimeout tells that a request took longer than it may: longer than
+// CallOptions.Timeout without a sign of life, than CallOptions.Limit in all, or than
+// the bound of a request that has no options. The server was told that nobody waits
+// any more. It does not mean that the server is gone.
+var ErrTimeout = errors.New("the server took too long")
 
 // An Era is one of the two ways to begin.
 type Era string
@@ -29,15 +28,16 @@ const (
 	Stateless Era = "discover"   // 2026-07-28
 )
 
-// Options set a connection up.
+// Options set a connection up. The zero value is right but for Name and Version.
 type Options struct {
 	Name, Version string        // of this program
-	Era           Era           // as remembered of this server; Unknown asks
-	Probe         time.Duration // how long a server may think about server/discover; default 5 s
+	Era           Era           // as remembered of this server; Unknown asks, a wrong one is corrected
+	Probe         time.Duration // how long the server alone is asked in the newer way; default 5 s
+	HTTP          bool          // the transport has headers, so that tools whose x-mcp-header is wrong are dropped
 	Host          server.Host   // answers the server; nil offers nothing
 	Label         string        // what Host is told that the server is called
-	// Changed is called when the server says that its tools, prompts or resources
-	// are others now. It must not block.
+	// Changed is called when the tools, prompts or resources of the server are others
+	// now, or may be, possibly before Connect has returned. It must not block.
 	Changed func(Kind)
 	Log     zerolog.Logger
 }
@@ -55,24 +55,24 @@ const (
 // About is what a server says of itself.
 type About struct {
 	Name, Title, Version string
-	Instructions         string
+	Instructions         string // at any length
 	Era                  Era
 	Revision             string // such as 2025-11-25
 	Has                  []Kind // which lists it has
-	Icon                 string // URL; "" is none
+	Icon                 string // URL of https; "" is none
 }
 
 // A Tool is a tool as the server describes it. What is wrong with a part of it costs
 // no more than that part.
 type Tool struct {
-	Name        string
-	Title       string
-	Description string
-	Input       json.RawMessage // schema, as it came; nil is none
-	Output      json.RawMessage // schema, as it came; nil is none
+	Name        string          // not empty; one of a kind in its list
+	Title       string          // one line; "" is none
+	Description string          // cut at 4 KiB
+	Input       json.RawMessage // schema, an object, as it came; nil is none that can be used
+	Output      json.RawMessage // like Input
 	Hints       Hints
-	Icon        string
-	Task        bool // can only be called as a task (2025-11-25)
+	Icon        string // URL of https; "" is none
+	Task        bool   // can only be called as a task (2025-11-25)
 }
 
 // Hints are what a server says of a tool and nobody has checked. Nil is not said.
@@ -82,34 +82,36 @@ type Hints struct {
 
 // CallOptions say how a tool is called.
 type CallOptions struct {
-	Timeout  time.Duration // without any sign of progress; 0 is none
-	Limit    time.Duration // in all; 0 is none
-	Progress func(Progress)
+	Timeout  time.Duration  // without a sign of life; progress is one, and time in which Host is asked does not count. 0 is none
+	Limit    time.Duration  // in all; 0 is none
+	Progress func(Progress) // called by the goroutine that called Call; nil for nobody
 }
 
 // Progress is how far a call is.
 type Progress struct {
 	Done, Total float64 // Total 0 is unknown
-	Message     string
+	Message     string  // one line; "" is none
 }
 
 // A Result is the result of a call, with nothing lost.
 type Result struct {
 	Blocks     []Block
-	Structured json.RawMessage // nil is none
+	Structured json.RawMessage // any JSON value; nil is none
 	IsError    bool
 }
 
 // A Block is a piece of a result.
 type Block struct {
-	Type        string // text, image, audio, resource_link, resource; another one has Raw alone
+	Type        string // text, image, audio, resource_link, resource, or what the server calls it
 	Text        string // of a text, or of a resource that is one
 	Data        []byte // of an image, an audio, or a resource that is no text
-	MIME        string
+	MIME        string // "" is not said
 	URI         string // of a link or a resource
-	Name        string // of a link
+	Name        string // of a link; "" is none
 	Description string // of a link
-	Raw         json.RawMessage
+	// Raw is the block as it came where it is of another type, or says nothing that
+	// could be read. Otherwise it is nil.
+	Raw json.RawMessage
 }
 
 // A Dial returns a transport that has not been started. It is called again where a
@@ -117,24 +119,31 @@ type Block struct {
 type Dial func() transport.Transport
 
 // A Peer is the connection to one server; [Connect] makes it. The interface stands
-// here for those who hold one.
+// here for those who hold one. It is safe for concurrent use.
+//
+// An error of a request is an [*transport.Error] where the server answered with one,
+// an [ErrTimeout], one of package transport, or that of ctx.
 type Peer interface {
 	About() About
 	// List methods read all pages, within limits, and drop what cannot be read.
+	// A server that has no such list has an empty one.
 	Tools(ctx context.Context) ([]Tool, error)
 	Prompts(ctx context.Context) ([]Prompt, error)
 	Resources(ctx context.Context) ([]server.Resource, error) // templates too
-	// Call calls a tool by the server's own name; arguments nil is {}.
+	// Call calls a tool by the server's own name; arguments nil is {}. What the
+	// server asks for meanwhile is answered. When ctx ends first the server is told.
 	Call(ctx context.Context, t Tool, arguments json.RawMessage, o CallOptions) (Result, error)
 	Prompt(ctx context.Context, name string, arguments map[string]string) ([]server.Part, error)
 	Read(ctx context.Context, uri string) ([]server.Part, error)
+	// Done is closed when the server is gone or Close was called; Err says why.
 	Done() <-chan struct{}
 	Err() error
+	// Close ends the contact within ctx, and waits for what was started for it.
 	Close(ctx context.Context) error
 }
 
 // A Prompt is a prompt as the server describes it.
 type Prompt struct {
-	Name, Title, Description string
+	Name, Title, Description string // Title and Description are one line
 	Arguments                []server.Argument
 }
