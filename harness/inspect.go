@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/thread"
@@ -23,7 +22,7 @@ type Preview struct {
 // Preview composes the next send without making it. Nothing is stored and no
 // model is asked.
 func (s *Session) Preview(ctx context.Context) (Preview, error) {
-	t, err := s.glance(ctx)
+	t, err := s.glance(ctx, nil)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -41,7 +40,7 @@ func (s *Session) Preview(ctx context.Context) (Preview, error) {
 
 // Tools lists the tools that the next send would offer, in wire order.
 func (s *Session) Tools(ctx context.Context) ([]tools.Info, error) {
-	t, err := s.glance(ctx)
+	t, err := s.glance(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +60,17 @@ type CallResult struct {
 }
 
 // Call runs one tool as a turn would: checked, under the rules of the session,
-// without a model. Unless there is such a tool and its input is right, the
-// error says why.
-func (s *Session) Call(ctx context.Context, name string, input json.RawMessage) (CallResult, error) {
-	t, err := s.glance(ctx)
+// without a model. Sink hears of the call while it runs, until Call returns; nil is
+// nobody. Unless there is such a tool and its input is right, the error says why, as
+// a [tools.PublicError].
+func (s *Session) Call(ctx context.Context, name string, input json.RawMessage, sink event.Sink) (CallResult, error) {
+	t, err := s.glance(ctx, sink)
 	if err != nil {
 		return CallResult{}, err
 	}
 	c := &call{Call: thread.Call{ID: "call", Name: name, Args: string(input)}}
 	if t.screen(c); c.refused != nil {
-		return CallResult{}, fmt.Errorf("%s", c.refused.Text)
+		return CallResult{}, &tools.PublicError{Text: c.refused.Text}
 	}
 	c.info = c.tool.Info()
 	r := t.perform(ctx, c)
@@ -80,13 +80,12 @@ func (s *Session) Call(ctx context.Context, name string, input json.RawMessage) 
 	return CallResult{r, c.unasked}, nil
 }
 
-// glance freezes what the next send would depend on. What happens in it is told to
-// nobody.
-func (s *Session) glance(ctx context.Context) (*turn, error) {
-	nobody := &watcher{
-		sink:   event.SinkFunc(func(event.Event) error { return nil }),
-		cancel: func(error) {},
+// glance freezes what the next send would depend on, for a turn whose events sink
+// hears; nil is nobody.
+func (s *Session) glance(ctx context.Context, sink event.Sink) (*turn, error) {
+	if sink == nil {
+		sink = event.SinkFunc(func(event.Event) error { return nil })
 	}
-	t := newTurn(s, s.Choice(), Input{}, nobody)
+	t := newTurn(s, s.Choice(), Input{}, &watcher{sink: sink, cancel: func(error) {}})
 	return t, t.freeze(ctx)
 }

@@ -2,10 +2,12 @@ package harness_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/tools/approve"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
 )
@@ -54,7 +56,8 @@ func TestCallOfOneTool(t *testing.T) { // R-CMD-07
 			f := newFixture(write)
 			s := f.open(t, func(sp *harness.Spec) { sp.Choice = &harness.Choice{Model: "p/m", Mode: tt.mode} })
 			ran := len(write.Calls())
-			r, err := s.Call(t.Context(), tt.tool, json.RawMessage(tt.input))
+			rec := &recorder{}
+			r, err := s.Call(t.Context(), tt.tool, json.RawMessage(tt.input), rec)
 			if got := err != nil; got != (tt.err != "") || got && !strings.Contains(err.Error(), tt.err) {
 				t.Fatalf("error = %v, want %q", err, tt.err)
 			}
@@ -63,6 +66,13 @@ func TestCallOfOneTool(t *testing.T) { // R-CMD-07
 			}
 			if got := len(write.Calls()) > ran; got != (tt.want != "") {
 				t.Errorf("the tool ran: %v, want %v", got, tt.want != "")
+			}
+			began := slices.ContainsFunc(rec.all(), func(e event.Event) bool {
+				c, ok := e.(event.ToolCall)
+				return ok && c.Status == event.InProgress
+			})
+			if began != (tt.want != "") {
+				t.Errorf("events %v, want to hear that it runs: %v", rec.all(), tt.want != "")
 			}
 		})
 	}

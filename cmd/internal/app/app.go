@@ -220,6 +220,16 @@ func (a *App) Workspace(dir string, more ...string) (acp.Workspace, error) {
 
 // tools builds the tools of one turn.
 func (a *App) tools(s harness.Scope) []tools.Tool {
+	return append(workspaceTools(s),
+		ask.New(s.Asker, prompt.Reveal),
+		skill.New(s.Skills),
+		doc.NewReadContext(s.Bodies, prompt.Wrap),
+	)
+}
+
+// workspaceTools builds those that work in the directory of a session, and need
+// nothing of a conversation.
+func workspaceTools(s harness.Scope) []tools.Tool {
 	return []tools.Tool{
 		workspace.NewBash(s.FS, s.Runner, workspace.BashOptions{SpillDir: s.Scratch}),
 		workspace.NewRead(s.FS, s.Seen),
@@ -227,9 +237,6 @@ func (a *App) tools(s harness.Scope) []tools.Tool {
 		workspace.NewEdit(s.FS, s.Seen),
 		workspace.NewGlob(s.FS),
 		workspace.NewGrep(s.FS),
-		ask.New(s.Asker, prompt.Reveal),
-		skill.New(s.Skills),
-		doc.NewReadContext(s.Bodies, prompt.Wrap),
 	}
 }
 

@@ -79,7 +79,7 @@ func (g *globals) call(ctx context.Context, cmd *cobra.Command, s *harness.Sessi
 	if !slices.ContainsFunc(infos, func(i tools.Info) bool { return i.Name == name }) {
 		return fmt.Errorf("no tool %q is offered here; \"lorimer tools list\" shows those that are", name)
 	}
-	r, err := s.Call(ctx, name, input)
+	r, err := s.Call(ctx, name, input, nil)
 	if err != nil {
 		return err
 	}
