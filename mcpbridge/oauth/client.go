@@ -43,7 +43,7 @@ func (f *fetcher) client(ctx context.Context, m *issuer, s Settings, redirect st
 	document := isDocument(s.ClientID)
 	switch {
 	case s.ClientID != "" && !document:
-		return client{ID: s.ClientID, Secret: s.ClientSecret, Auth: authOf(m, s.ClientSecret), Configured: true}, nil
+		return client{ID: s.ClientID, Auth: authOf(m, s.ClientSecret), Configured: true}, nil
 	case document && m.Documents:
 		return client{ID: s.ClientID, Auth: authNone}, nil
 	case m.Registration != "":
