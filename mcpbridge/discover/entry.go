@@ -1,0 +1,85 @@
+package discover
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge"
+)
+
+// An Entry is a server as it was written down: the variables in it are not replaced.
+type Entry struct {
+	mcpbridge.Server
+	File    string
+	Line    int    // from 1; 0 is unknown
+	EnvFile string // of variables for the program, NAME=value in each line; "" is none
+}
+
+// A Warning is something in a file that has no effect, or not the one that it may be
+// meant to have.
+type Warning struct {
+	File   string
+	Line   int    // from 1; 0 is the whole file
+	Server string // name; "" is none
+	Text   string // without secrets
+	Hint   bool   // it is as it is meant to be, and of interest to who asks alone
+}
+
+func (w Warning) String() string {
+	text := w.Text
+	if w.Server != "" {
+		text = fmt.Sprintf("server %.100q: %s", w.Server, w.Text)
+	}
+	if w.Line == 0 {
+		return w.File + ": " + text
+	}
+	return fmt.Sprintf("%s:%d: %s", w.File, w.Line, text)
+}
+
+// Vars is what the variables of entries stand for.
+type Vars struct {
+	Env       func(name string) (value string, set bool) // of the process; nil has none
+	Home      string                                     // "" is none
+	Workspace string                                     // directory of the session, absolute
+}
+
+func (v Vars) lookup(name string) (value string, set bool) {
+	if v.Env == nil {
+		return "", false
+	}
+	return v.Env(name)
+}
+
+// Digest returns a hash of what would run, or be spoken to, before its variables are
+// replaced: who has approved one declaration has not approved another. The content of
+// a file of variables counts, since it settles what a program does as much as its
+// arguments do.
+func (e Entry) Digest(v Vars) string {
+	runs := struct {
+		Kind                 mcpbridge.Kind
+		Command              string
+		Args                 []string
+		Env                  map[string]string
+		Dir, URL             string
+		Headers              map[string]string
+		OAuth                mcpbridge.OAuth
+		EnvFile, EnvFileHash string
+	}{
+		Kind: e.Kind, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, OAuth: e.OAuth,
+		EnvFile: e.EnvFile,
+	}
+	if e.EnvFile != "" {
+		if data, err := e.readEnvFile(v); err == nil { // else the server fails, and says so
+			sum := sha256.Sum256(data)
+			runs.EnvFileHash = hex.EncodeToString(sum[:])
+		}
+	}
+	data, err := json.Marshal(runs)
+	if err != nil {
+		panic(err) // strings cannot fail
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

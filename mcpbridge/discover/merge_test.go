@@ -1,0 +1,161 @@
+package discover_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge"
+	"github.com/lorimer-dev/lorimer/mcpbridge/discover"
+)
+
+func entry(name, command string) discover.Entry {
+	return discover.Entry{
+		Server: mcpbridge.Server{Name: name, Kind: mcpbridge.Stdio, Command: command, Source: "FILE:1"}, File: "FILE", Line: 1,
+	}
+}
+
+func servers(found []discover.Found) (names []string) {
+	for _, f := range found {
+		state := "on"
+		if f.Server.Off != "" {
+			state, _, _ = strings.Cut(f.Server.Off, ";")
+		}
+		names = append(names, f.Server.Name+" "+f.Server.Command+": "+state)
+	}
+	return names
+}
+
+// The workspace cannot take the place of a server of the user's (C048).
+func TestMergeKeepsTheFirstOfAName(t *testing.T) {
+	user := discover.Source{Entries: []discover.Entry{entry("b", "mine"), entry("a", "a")}}
+	project := discover.Source{Project: true, Entries: []discover.Entry{entry("b", "theirs"), entry("c", "c")}}
+	found, warnings := discover.Merge(vars(), nil, user, project)
+	want := []string{"b mine: on", "a a: on", "c c: not approved"}
+	if got := servers(found); !slices.Equal(got, want) {
+		t.Errorf("Merge() = %q, want %q", got, want)
+	}
+	line := `FILE:1: server "b": is declared by FILE:1 already and has no effect here; give it another name`
+	if len(warnings) != 1 || warnings[0].String() != line {
+		t.Errorf("warnings = %v, want %q", warnings, line)
+	}
+}
+
+// A server of a project is off until it is approved, and again when what would run is
+// another thing (C046).
+func TestMergeWantsApproval(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "deep", "approved.json")
+	v := vars()
+	v.Workspace = t.TempDir()
+	state := func(e discover.Entry) string {
+		t.Helper()
+		approved, err := discover.LoadApprovals(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _ := discover.Merge(v, approved, discover.Source{Project: true, Entries: []discover.Entry{e}})
+		return servers(found)[0]
+	}
+	e := entry("x", "${HOST}")
+	if got, want := state(e), "x ${HOST}: not approved"; got != want {
+		t.Errorf("before approval it is %q, want %q", got, want)
+	}
+	var approved discover.Approvals
+	approved.Approve(v.Workspace, "x", e.Digest(v))
+	if err := approved.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of approvals is %v, %v, want one that the user alone reads", info, err)
+	}
+	if got, want := state(e), "x h.example: on"; got != want {
+		t.Errorf("once approved it is %q, want %q", got, want)
+	}
+	renamed := e
+	renamed.Name = "y"
+	if got, want := state(renamed), "y ${HOST}: not approved"; got != want {
+		t.Errorf("under another name it is %q, want %q", got, want)
+	}
+	for name, change := range map[string]func(*discover.Entry){
+		"command": func(e *discover.Entry) { e.Command = "h.example" }, // what it stands for at this moment is not what was approved
+		"args":    func(e *discover.Entry) { e.Args = []string{"a"} },
+		"env":     func(e *discover.Entry) { e.Env = map[string]string{"A": "b"} },
+		"cwd":     func(e *discover.Entry) { e.Dir = "/tmp" },
+		"url":     func(e *discover.Entry) { e.URL = "https://h" },
+		"headers": func(e *discover.Entry) { e.Headers = map[string]string{"A": "b"} },
+		"envFile": func(e *discover.Entry) { e.EnvFile = ".env" },
+		"kind":    func(e *discover.Entry) { e.Kind = mcpbridge.SSE },
+		"oauth":   func(e *discover.Entry) { e.OAuth.Metadata = "https://as" },
+	} {
+		c := e
+		change(&c)
+		if got := state(c); !strings.HasSuffix(got, ": changed since it was approved") {
+			t.Errorf("with another %s it is %q, want that it has changed", name, got)
+		}
+	}
+	e.Timeout, e.Include = time.Second, []string{"a"} // which change nothing of what runs
+	if got, want := state(e), "x h.example: on"; got != want {
+		t.Errorf("with another time limit it is %q, want %q", got, want)
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	var a discover.Approvals
+	if a.Revoke(dir, "x") {
+		t.Error("Revoke() = true before an approval")
+	}
+	a.Approve(link, "x", "1")
+	if !a.Revoke(dir, "x") || len(a) != 0 {
+		t.Errorf("approvals are %v, want none after the one of a link was revoked in its directory", a)
+	}
+	file := filepath.Join(dir, "approved.json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := discover.LoadApprovals(file); len(got) != 0 || err == nil || !strings.Contains(err.Error(), "delete it and approve again") {
+		t.Errorf("LoadApprovals() = %v, %v for a damaged file, want none and a way out", got, err)
+	}
+	if got, err := discover.LoadApprovals(filepath.Join(dir, "none")); len(got) != 0 || err != nil {
+		t.Errorf("LoadApprovals() = %v, %v without a file, want none", got, err)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	file := mcpbridge.Server{Name: "x", Kind: mcpbridge.Stdio, Command: "a", Source: "file"}
+	off := file
+	off.Off = "switched off"
+	mine, other := file, file
+	mine.Source = "editor"
+	other.Source, other.Command = "editor", "b"
+	tests := []struct {
+		name   string
+		found  discover.Found
+		editor mcpbridge.Server
+		want   []string
+	}{
+		{"the same server", discover.Found{Server: file}, mine, []string{"file a"}},
+		{"another one of the name", discover.Found{Server: file}, other, []string{"file a", "editor b"}},
+		{"one that is switched off", discover.Found{Server: off}, mine, []string{"file a"}},
+		{"one that waits for approval", discover.Found{Server: off, Approval: discover.Pending}, mine, []string{"editor a"}},
+		{"another one than waits", discover.Found{Server: off, Approval: discover.Changed}, other, []string{"file a", "editor b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, s := range discover.Join([]discover.Found{tt.found}, []mcpbridge.Server{tt.editor}) {
+				got = append(got, s.Source+" "+s.Command)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("Join() = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
