@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/mcpbridge"
+	"github.com/lorimer-dev/lorimer/tools/server"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 )
 
@@ -15,6 +17,11 @@ type Backend struct {
 	// Open opens the workspace of a session. The directories are absolute and
 	// exist.
 	Open func(ctx context.Context, d Dirs) (Workspace, error)
+
+	// Connect returns the MCP servers of a session: those of the configuration and
+	// its directory, then those that the editor sends (R-MCP-01). It contacts nobody,
+	// and what it returns is closed with the session. Nil has no servers.
+	Connect func(ctx context.Context, s Servers) (server.Set, error)
 
 	// Chosen says that the user has named the model to begin with. Only then is
 	// a missing key a reason to ask for a sign-in (R-ACP-12).
@@ -28,6 +35,15 @@ type Backend struct {
 type Dirs struct {
 	Cwd  string   // absolute
 	More []string // further directories, absolute
+}
+
+// Servers say whose MCP servers are wanted.
+type Servers struct {
+	Session string // id
+	Dirs    Dirs
+	Scratch string             // directory for results that are too long, made when needed; "" is none
+	Editor  []mcpbridge.Server // that the editor sends, in its order
+	Host    server.Host        // answers what they ask
 }
 
 // A Workspace is what the tools of one session work on.
