@@ -100,6 +100,10 @@ func forZed(e *wire.Error) *wire.Error {
 	return &wire.Error{Code: e.Code, Message: e.Message, Data: map[string]any{"details": text}}
 }
 
+// Explain makes err an error for people who are no client of a connection, as a
+// client is told of it.
+func Explain(err error) *Error { return classify(err, true) }
+
 // classify makes err an error for people. The text of an error that nobody wrote
 // for them is not shown.
 func classify(err error, chosen bool) *Error {

@@ -91,7 +91,7 @@ func (c *Conn) drain(ctx context.Context) error {
 		case <-c.w.dead:
 			return c.w.failure()
 		case <-look.C:
-			if hungUp(c.w.out) {
+			if HungUp(c.w.out) {
 				return ErrClosed
 			}
 		}

@@ -126,8 +126,8 @@ func (in *input) Read(p []byte) (int, error) {
 // open, for it may be in use.
 func (in *input) Close() error { return in.wake.Close() }
 
-// hungUp reports whether w is known to have lost its reader.
-func hungUp(w io.Writer) bool {
+// HungUp reports whether w is known to have lost its reader.
+func HungUp(w io.Writer) bool {
 	f, ok := w.(syscall.Conn)
 	if !ok {
 		return false

@@ -22,6 +22,6 @@ func Stdio() (in io.Reader, out, log *os.File, err error) {
 	return os.Stdin, out, os.Stderr, nil
 }
 
-// hungUp reports whether w is known to have lost its reader, which a pipe of
+// HungUp reports whether w is known to have lost its reader, which a pipe of
 // this system does not tell before it is written to.
-func hungUp(io.Writer) bool { return false }
+func HungUp(io.Writer) bool { return false }

@@ -28,6 +28,8 @@ var (
 type Asker interface {
 	// Ask runs a turn, which the end of ctx cancels. Its error is as that of a tool.
 	Ask(ctx context.Context, q Question, w Watcher) (Answer, error)
+	// Effect returns all that a turn may do.
+	Effect(ctx context.Context) (tools.Effect, error)
 }
 
 // A Question is what an agent is asked.
@@ -53,16 +55,19 @@ type Answer struct {
 // withAgent is a desk that has ask_agent beside its own tools.
 type withAgent struct {
 	Desk
-	asker  Asker
-	effect tools.Effect
+	asker Asker
 }
 
 // Tools implements [Desk].
 func (d withAgent) Tools(ctx context.Context) ([]Tool, error) {
 	all, err := d.Desk.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	effect, err := d.asker.Effect(ctx)
 	return append(all, Tool{
 		Name: askAgent, Title: "Ask the agent", Description: strings.TrimSpace(askAgentText),
-		Input: askAgentInput, Output: askAgentOutput, Effect: d.effect,
+		Input: askAgentInput, Output: askAgentOutput, Effect: effect,
 	}), err
 }
 

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // Options set a [Server] up. The zero value serves the tools of a desk.
@@ -19,8 +17,6 @@ type Options struct {
 	Prompts   Prompter // nil has none
 	Resources Library  // nil has none
 	Agent     Asker    // is offered as the tool ask_agent; nil is not
-	// AgentEffect is all that a turn of Agent may do.
-	AgentEffect tools.Effect
 	// Watch calls changed after a list may have become another one, until stop is
 	// called, which waits for it. It is called when a client is there. Nil is for
 	// lists that never change.
@@ -55,7 +51,7 @@ func New(desk Desk, o Options) *Server {
 	o.Drain = cmp.Or(o.Drain, 10*time.Minute)
 	o.Grace = cmp.Or(o.Grace, 4*time.Second)
 	if o.Agent != nil {
-		desk = withAgent{desk, o.Agent, o.AgentEffect}
+		desk = withAgent{desk, o.Agent}
 	}
 	return &Server{desk, o}
 }

@@ -296,10 +296,10 @@ func TestListen(t *testing.T) {
 // An agent answers, tells of its turn while that runs, and is cancelled with its call.
 func TestAskAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := serve.Options{Agent: agent{}, AgentEffect: tools.Reads, Pace: time.Millisecond}
+		o := serve.Options{Agent: agent{}, Pace: time.Millisecond}
 		p := start(t, &desk{}, o)
 		p.hello("2025-11-25")
-		if got := p.ask(request("1", "tools/list", "{}")); !strings.Contains(got, `"name":"ask_agent"`) || !strings.Contains(got, `"outputSchema":{"type":"object"`) {
+		if got := p.ask(request("1", "tools/list", "{}")); !strings.Contains(got, `"name":"ask_agent"`) || !strings.Contains(got, `"outputSchema":{"type":"object"`) || strings.Count(got, `"readOnlyHint":true`) != 2 {
 			t.Errorf("tools %s", got)
 		}
 		p.send(request("2", "tools/call", `{"name":"ask_agent","arguments":{"prompt":"go","session":"s1"},"_meta":{"progressToken":1}}`))
@@ -333,6 +333,8 @@ func TestAskAgent(t *testing.T) {
 }
 
 type agent struct{}
+
+func (agent) Effect(context.Context) (tools.Effect, error) { return tools.Reads, nil }
 
 func (agent) Ask(ctx context.Context, q serve.Question, w serve.Watcher) (serve.Answer, error) {
 	switch {

@@ -125,7 +125,7 @@ func newRoot(p Process, signals *signals) *cobra.Command {
 	root.Flags().BoolVarP(&asked, "version", "v", false, "version for lorimer") // many try it first
 	root.AddCommand(
 		newRun(g), newSession(g), newPrompt(g), newModels(g), newSkills(g), newProject(g), newWorkspace(g),
-		newTools(g), newConfig(g), newDoctor(g), newVersion(g),
+		newTools(g), newMCP(g), newConfig(g), newDoctor(g), newVersion(g),
 		newTopic("exit-codes", "What the exit codes mean"),
 		newTopic("configuration", "The configuration file, the environment and the flags"),
 		newTopic("script", "The script model, for tests and demonstrations"),
