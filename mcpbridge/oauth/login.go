@@ -170,7 +170,7 @@ func (l *login) consent(ctx context.Context, cb *callback, m *issuer, r *record)
 	l.show(address)
 	code, err = l.await(ctx, cb)
 	if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == errSlow {
-		err = fmt.Errorf("nobody has answered in the browser within %v; start the login again", l.Limit)
+		err = fmt.Errorf("nobody has answered in the browser within %s; start the login again", span(l.Limit))
 	}
 	return code, verifier, err
 }
@@ -223,7 +223,7 @@ func (l *login) show(address string) {
 func (l *login) await(ctx context.Context, cb *callback) (string, error) {
 	left := l.Limit
 	for {
-		l.Tell(fmt.Sprintf("Waiting for the browser, at most %v.", left))
+		l.Tell("Waiting for the browser, at most " + span(left) + ".")
 		turn, cancel := context.WithTimeout(ctx, reminder)
 		code, err := cb.wait(turn)
 		cancel()
@@ -232,4 +232,15 @@ func (l *login) await(ctx context.Context, cb *callback) (string, error) {
 		}
 		left -= reminder
 	}
+}
+
+// span returns a duration in words, as far as it is one of minutes.
+func span(d time.Duration) string {
+	switch {
+	case d == time.Minute:
+		return "1 minute"
+	case d > 0 && d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	return d.String()
 }
