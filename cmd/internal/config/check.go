@@ -49,7 +49,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s: %s: %w", c.near(v.key), v.key, v.err)
 		}
 	}
-	for _, check := range []func() error{c.checkProviders, c.checkEntries, c.checkSections, c.checkVariables, c.checkHooks, c.checkModels} {
+	for _, check := range []func() error{c.checkProviders, c.checkTools, c.checkSections, c.checkVariables, c.checkHooks, c.checkModels} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -57,20 +57,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkEntries looks at the tables that come in any number.
-func (c *Config) checkEntries() error {
-	for _, s := range c.Servers() {
-		name := s.Name
-		if (s.Command == "") == (s.URL == "") {
-			return fmt.Errorf("%s: mcp.%s: give either command or url", c.near("mcp."+name), name)
-		}
-		if err := oneOf(s.Type, "", "http", "sse", "stdio"); err != nil {
-			return fmt.Errorf("%s: mcp.%s.type: %w", c.near("mcp."+name+".type"), name, err)
-		}
-		if err := s.Timeout.check(); err != nil {
-			return fmt.Errorf("%s: mcp.%s.timeout: %w", c.near("mcp."+name+".timeout"), name, err)
-		}
-	}
+// checkTools looks at the custom tools.
+func (c *Config) checkTools() error {
 	for i, t := range c.Tools {
 		if t.Name == "" || len(t.Command) == 0 {
 			return fmt.Errorf("%s: tool: name and command are needed", c.near("tool."+strconv.Itoa(i)))

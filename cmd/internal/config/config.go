@@ -17,6 +17,7 @@ type Config struct {
 	Locale    string    `toml:"locale"`     // such as de or zh-tw
 	Citations string    `toml:"citations"`  // registry or linked; default registry (R-CITE-20)
 	CAFile    string    `toml:"ca_file"`    // certificates in PEM that are trusted beside the system's; relative to the configuration file
+	MCPFiles  []string  `toml:"mcp_files"`  // files of other programs that declare MCP servers; [Config.ServerFiles] says what they mean
 
 	Context      Context      `toml:"context"`
 	PromptCache  PromptCache  `toml:"prompt_cache"`
@@ -169,19 +170,6 @@ type Provider struct {
 	Headers       map[string]string `toml:"headers" show:"secret"`
 	CAFile        string            `toml:"ca_file"`               // as that of the whole program, and beside it
 	Options       map[string]string `toml:"options" show:"secret"` // of a kind of langchaingo, such as its region
-}
-
-// Server is an MCP server. It has a command or a URL.
-type Server struct {
-	Command  string            `toml:"command"`
-	Args     []string          `toml:"args" show:"args"`
-	Env      map[string]string `toml:"env" show:"secret"`
-	Cwd      string            `toml:"cwd"`
-	URL      string            `toml:"url" show:"url"`
-	Type     string            `toml:"type"` // http or sse; default http; stdio follows from command
-	Headers  map[string]string `toml:"headers" show:"secret"`
-	Disabled bool              `toml:"disabled"`
-	Timeout  Duration          `toml:"timeout"` // of one call; default 60s (R-MCP-18)
 }
 
 // A Tool is a custom tool: a command that reads its input as JSON (R-TOOLS-31).

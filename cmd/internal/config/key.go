@@ -256,6 +256,10 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.MCP {
 		all = append(all, secretsIn(s.Headers)...)
 		all = append(all, secretsIn(s.Env)...)
+		all = append(all, secretsInURL(s.URL)...)
+		if s.OAuth.ClientSecret != "" {
+			all = append(all, s.OAuth.ClientSecret)
+		}
 	}
 	all = append(all, c.databaseSecrets()...)
 	all = append(all, c.keys.known()...)
