@@ -105,6 +105,19 @@ type LoginPath struct {
 // NewLoginPath returns the login path for a process with that environment.
 func NewLoginPath(env []string) *LoginPath { return &LoginPath{env: env} }
 
+// Environ returns the environment of the process with that PATH before its own.
+func (l *LoginPath) Environ(ctx context.Context) []string {
+	path := l.path(ctx)
+	if path == "" {
+		return l.env
+	}
+	env := slices.DeleteFunc(slices.Clone(l.env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return sameName(name, "PATH")
+	})
+	return append(env, "PATH="+joinPaths(path, lookup(l.env, "PATH")))
+}
+
 // path returns the PATH, or "" when this process has it already or the shell
 // does not tell.
 func (l *LoginPath) path(ctx context.Context) string {

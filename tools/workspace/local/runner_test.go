@@ -233,6 +233,9 @@ func TestLoginPath(t *testing.T) {
 					t.Errorf("PATH = %q, %v; want %q", out, err, tt.want)
 				}
 			}
+			if got := o.Login.Environ(t.Context()); !slices.Contains(got, "PATH="+tt.want) || len(got) != len(env) {
+				t.Errorf("Environ() = %q, want the variables of the process with PATH %q", got, tt.want)
+			}
 			if runs, err := os.ReadFile(count); err == nil && strings.Count(string(runs), "run") > 1 {
 				t.Errorf("the shell was asked %d times", strings.Count(string(runs), "run"))
 			}
