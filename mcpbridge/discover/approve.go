@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Approvals are the servers of workspaces that the user allows, by directory and
-// name: the digest of each as it was then. Nil is none.
+// Approvals are what the user has said of the servers of workspaces, by directory and
+// name: the digest of an approved one as it was then, "" for one that is not wanted. Nil
+// is nothing.
 type Approvals map[string]map[string]string
 
 // LoadApprovals reads the approvals in file. Where there is no such file there are
@@ -44,22 +45,24 @@ func (a *Approvals) Approve(dir, name, digest string) {
 	(*a)[dir][name] = digest
 }
 
-// Revoke takes an approval back and reports whether there was one.
-func (a Approvals) Revoke(dir, name string) bool {
-	dir = resolved(dir)
-	_, had := a[dir][name]
-	delete(a[dir], name)
-	if len(a[dir]) == 0 {
-		delete(a, dir)
-	}
+// Refuse notes that the server name of the workspace at dir is not wanted, whatever it
+// becomes, and reports whether it was approved before.
+func (a *Approvals) Refuse(dir, name string) bool {
+	had := (*a)[resolved(dir)][name] != ""
+	a.Approve(dir, name, refused)
 	return had
 }
+
+// refused is the digest of nothing.
+const refused = ""
 
 // of returns what was said of a server with that digest.
 func (a Approvals) of(dir, name, digest string) Approval {
 	switch had, ok := a[resolved(dir)][name]; {
 	case !ok:
 		return Pending
+	case had == refused:
+		return Refused
 	case had != digest:
 		return Changed
 	}

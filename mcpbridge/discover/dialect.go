@@ -3,7 +3,6 @@ package discover
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -208,11 +207,6 @@ func limits(e *Entry, f *fields) {
 	}
 	if len(only) > 0 && !(len(only) == 1 && only[0] == "*") {
 		e.Include = only
-	}
-	for _, pattern := range append(e.Include[:len(e.Include):len(e.Include)], e.Exclude...) {
-		if _, err := path.Match(pattern, ""); err != nil {
-			f.fail("%.100q is no pattern of names of tools; write it like read_*", tools.Visible(pattern))
-		}
 	}
 	if on, given := f.flag("instructions"); given {
 		e.Silent = !on

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,11 @@ func (e Entry) Resolve(v Vars) mcpbridge.Server {
 // flaw returns what is wrong with a server whose variables are replaced, without
 // looking at more than itself; "" is nothing.
 func flaw(s mcpbridge.Server) string {
+	for _, pattern := range slices.Concat(s.Include, s.Exclude) {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Sprintf("%.100q is no pattern of names of tools; write it like read_*", pattern)
+		}
+	}
 	if s.Kind == mcpbridge.Stdio {
 		return flawOfProgram(s)
 	}

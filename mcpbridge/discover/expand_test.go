@@ -86,6 +86,7 @@ func TestResolveTrouble(t *testing.T) {
 		{"no address", address("https://${HOST}:port/%zz", nil), "url cannot be read; write it like https://HOST/PATH"},
 		{"no header", address("https://h", map[string]string{"a b": "c"}), `headers: "a b" is not the name of a header`},
 		{"two lines", address("https://h", map[string]string{"A": "b\nc"}), "headers.A has a line break in it"},
+		{"no pattern", program(func(e *discover.Entry) { e.Exclude = []string{"read_*", "[a"} }), `"[a" is no pattern of names of tools; write it like read_*`},
 		{"a file that is missing", program(func(e *discover.Entry) { e.EnvFile = "/nowhere/.env" }), "envFile: stat /nowhere/.env: no such file or directory"},
 	}
 	for _, tt := range tests {

@@ -22,6 +22,7 @@ const (
 	Approved Approval = "approved" // as it stands
 	Pending  Approval = "pending"  // nobody has approved it yet
 	Changed  Approval = "changed"  // it is another one than what was approved
+	Refused  Approval = "refused"  // the user does not want it
 )
 
 // A Found server is one that a file declares.
@@ -32,8 +33,8 @@ type Found struct {
 	Digest   string // of the entry, where it has to be approved
 }
 
-// Project reports whether the server was declared by the workspace.
-func (f Found) Project() bool { return f.Approval != Unneeded }
+// Waits reports whether nobody has decided on the server as it stands.
+func (f Found) Waits() bool { return f.Approval == Pending || f.Approval == Changed }
 
 // Merge returns the servers of sources in their order (R-MCP-01). Of two with one name
 // the first counts, so that a workspace cannot take the place of what the user has
@@ -75,6 +76,8 @@ func (f Found) use(v Vars) mcpbridge.Server {
 		s.Off = "not approved; " + way
 	case f.Approval == Changed:
 		s.Off = "changed since it was approved; " + way
+	case f.Approval == Refused:
+		s.Off = "revoked; \"lorimer mcp approve\" with its name allows it"
 	default:
 		return f.Entry.Resolve(v)
 	}
@@ -87,8 +90,7 @@ func (f Found) use(v Vars) mcpbridge.Server {
 func Join(found []Found, editor []mcpbridge.Server) []mcpbridge.Server {
 	var all []mcpbridge.Server
 	for _, f := range found {
-		waits := f.Approval == Pending || f.Approval == Changed
-		if waits && slices.ContainsFunc(editor, func(s mcpbridge.Server) bool { return same(s, f.Server) }) {
+		if f.Waits() && slices.ContainsFunc(editor, func(s mcpbridge.Server) bool { return same(s, f.Server) }) {
 			continue
 		}
 		all = append(all, f.Server)

@@ -108,13 +108,22 @@ func TestApprovals(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
+	v := vars()
+	v.Workspace = dir
 	var a discover.Approvals
-	if a.Revoke(dir, "x") {
-		t.Error("Revoke() = true before an approval")
+	state := func() discover.Approval {
+		found, _ := discover.Merge(v, a, discover.Source{Project: true, Entries: []discover.Entry{entry("x", "a")}})
+		return found[0].Approval
 	}
-	a.Approve(link, "x", "1")
-	if !a.Revoke(dir, "x") || len(a) != 0 {
-		t.Errorf("approvals are %v, want none after the one of a link was revoked in its directory", a)
+	a.Approve(link, "x", entry("x", "a").Digest(v))
+	if got := state(); got != discover.Approved {
+		t.Errorf("it is %s, want approved in the directory that a link leads to", got)
+	}
+	if !a.Refuse(dir, "x") || state() != discover.Refused {
+		t.Errorf("it is %s, want refused after it was approved", state())
+	}
+	if a.Refuse(dir, "x") || a.Refuse(dir, "y") {
+		t.Error("Refuse() = true for what is not approved")
 	}
 	file := filepath.Join(dir, "approved.json")
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {

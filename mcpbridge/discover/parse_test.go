@@ -212,7 +212,6 @@ func TestParseTrouble(t *testing.T) {
 		{"an empty command", `{"command":[]}`, "give either command or url"},
 		{"a span that is none", `{"command":"a","timeout":"soon"}`, `timeout is no span of time; write it like "90s" or "2m"`},
 		{"a span below zero", `{"command":"a","timeout":-1}`, "timeout must not be negative"},
-		{"a pattern that is none", `{"command":"a","excludeTools":["[a"]}`, `"[a" is no pattern of names of tools; write it like read_*`},
 		{"a port that is none", `{"url":"https://h","oauth":{"callbackPort":70000}}`, "oauth.callbackPort must be a number up to 65535"},
 		{"of Zed alone", `{"source":"extension","settings":{}}`, "it comes with an extension of Zed, which alone can start it; give its command"},
 	}
