@@ -61,7 +61,9 @@ func listTools(ctx context.Context, r *request) (any, *fault) {
 // broken is a fault for an error behind a list, whose text is for the log unless it is
 // public.
 func (r *request) broken(err error) *fault {
-	r.c.s.o.Log.Warn().Err(err).Str("method", r.method).Msg("a list cannot be given")
+	if _, public := errors.AsType[*tools.PublicError](err); !public {
+		r.c.s.o.Log.Warn().Err(err).Str("method", r.method).Msg("a list cannot be given")
+	}
 	return faultf(mcp.INTERNAL_ERROR, "%s", tools.ErrorText(err))
 }
 

@@ -64,12 +64,21 @@ func NewDesk(o DeskOptions) *Desk {
 	return &Desk{o: o, room: newOpened[*room](), chat: newOpened[*chat]()}
 }
 
-//go:embed serve.md
-var deskText string
+// What the model of another agent is told.
+var (
+	//go:embed serve.md
+	deskText string
+	//go:embed serve_skills.md
+	deskSkillsText string
+)
 
-// Instructions tell a model of another agent what the tools work on.
+// Instructions tell a model of another agent how to use what is on offer.
 func (d *Desk) Instructions() string {
-	return strings.ReplaceAll(strings.TrimSpace(deskText), "DIRECTORY", d.o.Dir)
+	text := strings.ReplaceAll(strings.TrimSpace(deskText), "DIRECTORY", d.o.Dir)
+	if d.o.Offer.Skills {
+		text += " " + strings.TrimSpace(deskSkillsText)
+	}
+	return text
 }
 
 // Close ends what was opened, within ctx.
@@ -101,12 +110,12 @@ func (d *Desk) enter(ctx context.Context) (*room, error) {
 	return d.room.get(ctx, func() (_ *room, err error) {
 		a, err := d.o.Open(Apart)
 		if err != nil {
-			return nil, public(err)
+			return nil, d.public(faulty(err))
 		}
 		r := &room{app: a, unwatch: func() {}, space: acp.Workspace{Close: func() error { return nil }}}
 		defer func() {
 			if err != nil {
-				err = errors.Join(public(err), r.close(ctx))
+				err = errors.Join(d.public(err), r.close(ctx))
 			}
 		}()
 		mode, err := a.servedMode()
@@ -133,7 +142,7 @@ func (d *Desk) spec(ws acp.Workspace) harness.Spec {
 func (a *App) servedMode() (approve.Mode, error) {
 	c, err := a.config.read()
 	if err != nil {
-		return "", err
+		return "", faulty(err)
 	}
 	if c.Given("mode") {
 		return approve.Mode(c.Mode), nil
@@ -173,7 +182,7 @@ func (d *Desk) Tools(ctx context.Context) ([]serve.Tool, error) {
 	}
 	infos, err := r.session.Tools(ctx)
 	if err != nil {
-		return nil, public(err)
+		return nil, d.public(err)
 	}
 	own := make(map[string]bool)
 	for _, t := range workspaceTools(harness.Scope{}) {
@@ -203,7 +212,7 @@ func (d *Desk) Call(ctx context.Context, c serve.Call) (serve.Result, error) {
 	}
 	result, err := r.session.Call(ctx, c.Tool, c.Arguments, &callSink{progress: c.Progress})
 	if err != nil {
-		return serve.Result{}, public(err)
+		return serve.Result{}, d.public(err)
 	}
 	out := serve.Result{IsError: result.IsError}
 	if result.Text != "" || len(result.Images) == 0 {
@@ -255,7 +264,7 @@ func (d *Desk) Prompts(ctx context.Context) ([]serve.Prompt, error) {
 	}
 	skills, err := d.skills(r)
 	if err != nil {
-		return nil, public(err)
+		return nil, d.public(err)
 	}
 	var all []serve.Prompt
 	for _, s := range skills {
@@ -281,7 +290,7 @@ func (d *Desk) skills(r *room) ([]prompt.Skill, error) {
 	}
 	c, err := r.app.config.read()
 	if err != nil {
-		return nil, err
+		return nil, faulty(err)
 	}
 	all := told(r.app.find(c, harness.Place{Dir: d.o.Dir}))
 	slices.SortStableFunc(all, func(a, b prompt.Skill) int { return cmp.Compare(a.Name, b.Name) })
@@ -296,7 +305,7 @@ func (d *Desk) Prompt(ctx context.Context, name string, arguments map[string]str
 	}
 	skills, err := d.skills(r)
 	if err != nil {
-		return nil, public(err)
+		return nil, d.public(err)
 	}
 	for _, s := range skills {
 		if s.Name == name {
@@ -336,14 +345,15 @@ func (d *Desk) Read(ctx context.Context, uri string) ([]server.Part, error) {
 }
 
 // public returns err as one whose text other agents may read: what a client of a
-// session would be told.
-func public(err error) error {
+// session would be told. The rest is in the log.
+func (d *Desk) public(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if _, ok := errors.AsType[*tools.PublicError](err); ok {
 		return err
 	}
+	d.o.Log.Warn().Err(err).Msg("another agent cannot get what it asks for")
 	return &tools.PublicError{Text: acp.Explain(err).Message, Err: err}
 }
 

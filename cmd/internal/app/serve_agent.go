@@ -26,6 +26,7 @@ const closingTalk = 10 * time.Second
 
 // A chat is the sessions in which the agent is asked.
 type chat struct {
+	desk    *Desk
 	app     *App
 	opening chan struct{} // holds a token while a session is opened, so that none is twice
 
@@ -59,14 +60,14 @@ func (d *Desk) Ask(ctx context.Context, q serve.Question, w serve.Watcher) (serv
 	c, err := d.chat.get(ctx, func() (*chat, error) {
 		a, err := d.o.Open(Stored)
 		if err != nil {
-			return nil, public(err)
+			return nil, d.public(faulty(err))
 		}
-		return &chat{app: a, opening: make(chan struct{}, 1)}, nil
+		return &chat{desk: d, app: a, opening: make(chan struct{}, 1)}, nil
 	})
 	if err != nil {
 		return serve.Answer{}, err
 	}
-	t, err := c.take(ctx, d, q.Session)
+	t, err := c.take(ctx, q.Session)
 	if err != nil {
 		return serve.Answer{}, err
 	}
@@ -88,7 +89,7 @@ func (d *Desk) Effect(ctx context.Context) (tools.Effect, error) {
 
 // take returns a session to ask in: the one with that id, which goes on in the
 // directory of the desk, or a new one.
-func (c *chat) take(ctx context.Context, d *Desk, id string) (*talk, error) {
+func (c *chat) take(ctx context.Context, id string) (*talk, error) {
 	if id != "" && harness.CheckID(id) != nil {
 		return nil, noSession(id)
 	}
@@ -101,11 +102,11 @@ func (c *chat) take(ctx context.Context, d *Desk, id string) (*talk, error) {
 	if t := c.find(id); t != nil {
 		return t, nil
 	}
-	space, err := c.app.Workspace(d.o.Dir)
+	space, err := c.app.Workspace(c.desk.o.Dir)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.desk.public(err)
 	}
-	session, err := c.open(ctx, d, id, space)
+	session, err := c.open(ctx, id, space)
 	if err != nil {
 		return nil, errors.Join(err, space.Close())
 	}
@@ -135,26 +136,26 @@ func (c *chat) find(id string) *talk {
 }
 
 // open opens a session, or loads the one with that id.
-func (c *chat) open(ctx context.Context, d *Desk, id string, space acp.Workspace) (*harness.Session, error) {
-	sp := d.spec(space)
+func (c *chat) open(ctx context.Context, id string, space acp.Workspace) (*harness.Session, error) {
+	sp := c.desk.spec(space)
 	if id == "" {
 		choice, err := c.app.Choice(ctx)
 		if err != nil {
-			return nil, public(err)
+			return nil, c.desk.public(err)
 		}
 		if choice.Mode, err = c.app.servedMode(); err != nil {
-			return nil, public(err)
+			return nil, c.desk.public(err)
 		}
 		sp.Choice = &choice
 		s, err := c.app.engine.Open(ctx, sp)
-		return s, public(err)
+		return s, c.desk.public(err)
 	}
 	sp.ID = id
 	s, err := c.app.engine.Load(ctx, sp)
 	if errors.Is(err, harness.ErrNotFound) {
 		return nil, noSession(id)
 	}
-	return s, public(err)
+	return s, c.desk.public(err)
 }
 
 // leave closes sessions that nobody asks in while there are too many of them, those
@@ -186,7 +187,7 @@ func (c *chat) answer(ctx context.Context, s *harness.Session, words string, w s
 	in := harness.Input{Blocks: []event.Block{{Text: words}}}
 	choice, err := c.demanded(ctx, s)
 	if err != nil {
-		return serve.Answer{}, public(err)
+		return serve.Answer{}, c.desk.public(err)
 	}
 	in.Choice = choice
 	slot, err := s.Enter()
@@ -209,9 +210,8 @@ func (c *chat) answer(ctx context.Context, s *harness.Session, words string, w s
 
 // failed explains why a turn failed; what was said stays in the session.
 func (c *chat) failed(s *harness.Session, err error) error {
-	err = public(err)
+	err = c.desk.public(err)
 	if p, ok := errors.AsType[*tools.PublicError](err); ok {
-		c.app.o.Log.Warn().Err(p.Err).Str("session", s.ID()).Msg("a turn for another agent failed")
 		return &tools.PublicError{Text: fmt.Sprintf("%s (session %s)", p.Text, s.ID()), Err: p.Err}
 	}
 	return err
@@ -223,7 +223,7 @@ func (c *chat) failed(s *harness.Session, err error) error {
 func (c *chat) demanded(ctx context.Context, s *harness.Session) (*harness.Choice, error) {
 	cfg, err := c.app.config.read()
 	if err != nil {
-		return nil, err
+		return nil, faulty(err)
 	}
 	had := s.Choice()
 	next := had
