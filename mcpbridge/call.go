@@ -28,7 +28,7 @@ func (l *link) do(ctx context.Context, again bool, f func(context.Context, clien
 	if err != nil {
 		return err
 	}
-	if err = attempt(ctx, f, c); !broken(err) {
+	if err = request(ctx, f, c); !broken(err) {
 		return err
 	}
 	l.lose(c, err)
@@ -45,19 +45,27 @@ func (l *link) do(ctx context.Context, again bool, f func(context.Context, clien
 	case !again:
 		return errAnew
 	}
-	if err = attempt(ctx, f, c); broken(err) {
+	if err = request(ctx, f, c); broken(err) {
 		l.lose(c, err)
 	}
 	return err
 }
 
-// attempt runs f. Its error is the cause of the end of ctx where that is what ended it.
-func attempt(ctx context.Context, f func(context.Context, client.Peer) error, c *conn) error {
+// request runs f. Its error is why ctx has ended where that is what ended it.
+func request(ctx context.Context, f func(context.Context, client.Peer) error, c *conn) error {
 	err := f(ctx, c.peer)
 	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ended(ctx)
 	}
 	return err
+}
+
+// ended returns why ctx has ended: the bridge was closed, or what [context.Context] says.
+func ended(ctx context.Context) error {
+	if context.Cause(ctx) == errClosed {
+		return errClosed
+	}
+	return ctx.Err()
 }
 
 // connected returns the connection, for which it waits as long as a send would.
@@ -72,7 +80,7 @@ func (l *link) connected(ctx context.Context) (c *conn, err error) {
 	})
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, ended(ctx)
 	case late == nil && c != nil:
 		return c, nil
 	case state == server.NeedsLogin:

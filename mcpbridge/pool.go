@@ -66,7 +66,7 @@ const (
 // behind when it is about to be loaded again. It is safe for concurrent use.
 type Pool struct {
 	o       Options
-	redials chan struct{} // as many as may dial again at a time
+	redials chan struct{}  // as many as may dial again at a time
 	ends    sync.WaitGroup // of those who watch over parked connections
 
 	mu      sync.Mutex // guards the fields below
@@ -108,6 +108,7 @@ type Session struct {
 // nothing: see [Bridge.Begin]. The bridge keeps the values of ctx, and lives until it or
 // the pool is closed. One that is opened by a closed pool never connects.
 func (p *Pool) Open(ctx context.Context, s Session, servers []Server) *Bridge {
+	s.Scratch = cmp.Or(s.Scratch, p.o.Scratch)
 	b := &Bridge{
 		pool:    p,
 		session: s,
