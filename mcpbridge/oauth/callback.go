@@ -29,13 +29,13 @@ const (
 type callback struct {
 	state  string
 	issuer *issuer // that must have answered
-	stray  func()  // hears of an answer to another login
 
 	listener net.Listener
 	server   *http.Server
 	wg       sync.WaitGroup
-	answers  chan outcome
 	once     sync.Once
+	answers  chan outcome  // the one
+	strays   chan struct{} // has one when an answer to another login has come
 }
 
 // An outcome is what the answer of the browser says.
@@ -50,7 +50,7 @@ func listen(port int) (*callback, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the browser: %w; choose another port", err)
 	}
-	return &callback{listener: l, answers: make(chan outcome, 1)}, nil
+	return &callback{listener: l, answers: make(chan outcome, 1), strays: make(chan struct{}, 1)}, nil
 }
 
 // redirect returns the address that the browser is to be sent to.
@@ -86,16 +86,6 @@ func (c *callback) close(ctx context.Context) {
 	c.wg.Wait()
 }
 
-// wait returns the code that the browser brings.
-func (c *callback) wait(ctx context.Context) (string, error) {
-	select {
-	case o := <-c.answers:
-		return o.code, o.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-}
-
 // answer hands over the one outcome, and reports whether it was the first.
 func (c *callback) answer(o outcome) (first bool) {
 	c.once.Do(func() { c.answers <- o; first = true })
@@ -123,7 +113,10 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || subtle.ConstantTimeCompare([]byte(values.Get("state")), []byte(c.state)) == 0 {
-		c.stray()
+		select {
+		case c.strays <- struct{}{}:
+		default: // one is told of already
+		}
 		page(w, http.StatusBadRequest, pageForeign)
 		return
 	}

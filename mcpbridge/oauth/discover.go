@@ -85,7 +85,7 @@ func (f *fetcher) resource(ctx context.Context, server *url.URL, said string) (*
 		}
 		r := &resource{at: at}
 		err := f.get(ctx, at, r)
-		if _, absent := errors.AsType[*statusError](err); absent {
+		if _, absent := errors.AsType[*absentError](err); absent {
 			continue
 		}
 		if err != nil {
@@ -111,7 +111,7 @@ func (f *fetcher) issuer(ctx context.Context, id string) (*issuer, error) {
 	for _, at := range issuerMetadata(u) {
 		m := &issuer{}
 		err := f.get(ctx, at, m)
-		if _, absent := errors.AsType[*statusError](err); absent {
+		if _, absent := errors.AsType[*absentError](err); absent {
 			continue
 		}
 		if err == nil && !sameIssuer(m.Issuer, id) {

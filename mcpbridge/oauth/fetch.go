@@ -77,16 +77,21 @@ type answer struct {
 
 // do sends a request within its own time. The answer has its body where whole is
 // set, else only its head.
-func (f *fetcher) do(ctx context.Context, r *http.Request, whole bool) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+func (f *fetcher) do(ctx context.Context, r *http.Request, whole bool) (a answer, err error) {
+	bounded, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
+	defer func() {
+		if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s has not answered within %v", show(r.URL), requestLimit)
+		}
+	}()
 	r.Header.Set("User-Agent", "lorimer")
-	res, err := f.http.Do(r.WithContext(ctx))
+	res, err := f.http.Do(r.WithContext(bounded))
 	if err != nil {
 		return answer{}, fmt.Errorf("asking %s: %w", show(r.URL), bare(err))
 	}
 	defer res.Body.Close() // what was wanted of it has been read
-	a := answer{status: res.StatusCode, header: res.Header}
+	a = answer{status: res.StatusCode, header: res.Header}
 	if !whole {
 		return a, nil
 	}
@@ -109,15 +114,13 @@ func bare(err error) error {
 	return err
 }
 
-// A statusError tells that an address has not what was looked for.
-type statusError struct {
-	at     string
-	status int
-}
+// An absentError tells that an address has not what was looked for.
+type absentError struct{ at, what string }
 
-func (e *statusError) Error() string { return fmt.Sprintf("%s answers with status %d", e.at, e.status) }
+func (e *absentError) Error() string { return e.at + " has no metadata: it answers with " + e.what }
 
-// get reads a JSON document into v.
+// get reads a JSON document into v. It fails with an [*absentError] where there is none,
+// be it that another page is there: many servers have one for every address.
 func (f *fetcher) get(ctx context.Context, address string, v any) error {
 	u, err := f.allow(address)
 	if err != nil {
@@ -132,8 +135,13 @@ func (f *fetcher) get(ctx context.Context, address string, v any) error {
 	if err != nil {
 		return err
 	}
-	if a.status != http.StatusOK {
-		return &statusError{show(u), a.status}
+	switch {
+	case a.status >= 500, a.status == http.StatusTooManyRequests:
+		return fmt.Errorf("%s answers with status %d; try it again later", show(u), a.status)
+	case a.status != http.StatusOK:
+		return &absentError{show(u), fmt.Sprint("status ", a.status)}
+	case !bytes.HasPrefix(bytes.TrimLeft(a.body, " \t\r\n"), []byte("{")):
+		return &absentError{show(u), "something else"}
 	}
 	if err := json.Unmarshal(a.body, v); err != nil {
 		return fmt.Errorf("%s is no metadata that can be read: %w", show(u), err)
@@ -195,7 +203,7 @@ func refused(address string, a answer, secrets ...string) error {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	ok := a.status == http.StatusOK || a.status == http.StatusCreated
+	ok := a.status >= 200 && a.status < 300 // some create a token
 	if err := json.Unmarshal(a.body, &said); err != nil {
 		said.Error, said.Description = "", ""
 	}

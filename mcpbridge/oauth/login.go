@@ -159,7 +159,6 @@ const offline = "offline_access"
 func (l *login) consent(ctx context.Context, cb *callback, m *issuer, r *record) (code, verifier string, err error) {
 	verifier = rand.Text() + rand.Text()
 	cb.state, cb.issuer = rand.Text(), m
-	cb.stray = func() { l.Tell("An answer came that is not of this login; it was not taken.") }
 	address, err := authorize(m, r, cb, verifier)
 	if err != nil {
 		return "", "", err
@@ -169,7 +168,7 @@ func (l *login) consent(ctx context.Context, cb *callback, m *issuer, r *record)
 	defer cancel()
 	l.show(address)
 	code, err = l.await(ctx, cb)
-	if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == errSlow {
+	if err != nil && context.Cause(ctx) == errSlow {
 		err = fmt.Errorf("nobody has answered in the browser within %s; start the login again", span(l.Limit))
 	}
 	return code, verifier, err
@@ -219,18 +218,26 @@ func (l *login) show(address string) {
 	}
 }
 
-// await waits for the browser, and says now and then that it does.
+// await waits for the browser, and says now and then that it does. Of answers to other
+// logins it tells once: any page can send them.
 func (l *login) await(ctx context.Context, cb *callback) (string, error) {
-	left := l.Limit
+	tick := time.NewTicker(reminder)
+	defer tick.Stop()
+	strays, left := cb.strays, l.Limit
+	l.Tell("Waiting for the browser, at most " + span(left) + ".")
 	for {
-		l.Tell("Waiting for the browser, at most " + span(left) + ".")
-		turn, cancel := context.WithTimeout(ctx, reminder)
-		code, err := cb.wait(turn)
-		cancel()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return code, err
+		select {
+		case o := <-cb.answers:
+			return o.code, o.err
+		case <-strays:
+			strays = nil
+			l.Tell("An answer came that is not of this login; it was not taken.")
+		case <-tick.C:
+			left -= reminder
+			l.Tell("Waiting for the browser, at most " + span(left) + ".")
+		case <-ctx.Done():
+			return "", ctx.Err()
 		}
-		left -= reminder
 	}
 }
 

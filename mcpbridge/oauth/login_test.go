@@ -108,6 +108,8 @@ func TestLogin(t *testing.T) {
 		{"2025-03-26 with metadata", oauthtest.Config{Legacy: true}, oauth.Settings{}, "^client-"},
 		{"2025-03-26 without any", oauthtest.Config{Legacy: true, Bare: true}, oauth.Settings{}, "^client-"},
 		{"a server that refuses nothing yet", oauthtest.Config{Open: true}, oauth.Settings{}, "^client-"},
+		{"a page for every address", oauthtest.Config{Quiet: true, ResourceAt: []string{"root"}, At: []string{"openid"}, Everywhere: true}, oauth.Settings{}, "^client-"},
+		{"2025-03-26 without any, and a page for every address", oauthtest.Config{Legacy: true, Bare: true, Everywhere: true}, oauth.Settings{}, "^client-"},
 		{"says who answers", oauthtest.Config{Iss: "sent"}, oauth.Settings{}, "^client-"},
 		{"says who answers without a promise", oauthtest.Config{Iss: "sent-only"}, oauth.Settings{}, "^client-"},
 		{"registered by hand", oauthtest.Config{Clients: byHand, Unlisted: true}, oauth.Settings{ClientID: "me"}, "^me$"},
@@ -160,6 +162,8 @@ func TestLoginFails(t *testing.T) {
 		{"metadata of a neighbour", oauthtest.Config{Resource: "HERE/mc"}, oauth.Settings{}, "of another resource", 0},
 		{"metadata of another issuer", oauthtest.Config{Issuer: "https://bank.example"}, oauth.Settings{}, `another authorization server, "https://bank.example"`, 0},
 		{"issuer without metadata", oauthtest.Config{At: []string{}}, oauth.Settings{}, "authorization server .* has no metadata", 0},
+		{"issuer is down", oauthtest.Config{Broken: 502}, oauth.Settings{}, "status 502; try it again later", 0},
+		{"metadata that cannot be read", oauthtest.Config{Issuers: []string{}, Resource: "HERE/mcp", Garbled: true}, oauth.Settings{}, "is no metadata that can be read", 0},
 		{"issuer over http", oauthtest.Config{Issuers: []string{"http://auth.example"}}, oauth.Settings{}, "http://auth.example is not an https address", 0},
 		{"issuer that is no address", oauthtest.Config{Issuers: []string{"\x1b[2J"}}, oauth.Settings{}, `is no address`, 0},
 		{"token endpoint over http", oauthtest.Config{TokenAt: "http://auth.example/token?a=b"}, oauth.Settings{}, "http://auth.example/token is not an https address$", 0},
@@ -206,6 +210,9 @@ func TestLoginFails(t *testing.T) {
 						t.Errorf("error = %v, has the %s", err, name)
 					}
 				}
+			}
+			if stolen := s.Seen("/stolen"); len(stolen) > 0 {
+				t.Errorf("a redirect was followed with %v", stolen)
 			}
 			after, ok, err := store.Grant(s.URL())
 			if diff := cmp.Diff(before, after); diff != "" || !ok || err != nil {
@@ -338,23 +345,23 @@ func TestLoginLeadsNowhere(t *testing.T) {
 func TestLoginWaitsForItsOwn(t *testing.T) {
 	s := start(t, oauthtest.Config{WrongState: true})
 	o := loginOptions(s, oauth.Settings{})
-	var lines []string
-	o.Tell = func(line string) { lines = append(lines, line) }
-	o.Open = func(address string) error {
-		if err := oauthtest.Browse(address); err != nil {
-			return err
+	address, told := "", 0
+	o.Open = func(a string) error { address = a; return oauthtest.Browse(a) }
+	o.Tell = func(line string) {
+		if line != "An answer came that is not of this login; it was not taken." {
+			return
 		}
+		told++
 		s.Change(func(c *oauthtest.Config) { c.WrongState = false })
-		return oauthtest.Browse(address)
+		if err := oauthtest.Browse(address); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := oauth.Login(t.Context(), newStore(t), o); err != nil {
 		t.Error(err)
 	}
-	if !slices.Contains(lines, "An answer came that is not of this login; it was not taken.") {
-		t.Errorf("the user was told %q", lines)
-	}
-	if n := len(s.Seen("/token")); n != 1 {
-		t.Errorf("%d codes were redeemed, want 1", n)
+	if n := len(s.Seen("/token")); n != 1 || told != 1 {
+		t.Errorf("%d codes were redeemed, and the user was told %d times, want 1", n, told)
 	}
 }
 

@@ -41,9 +41,7 @@ type LoginOptions struct {
 	// Open shows the user an address in a browser; nil leaves that to the user. Its
 	// error is told and ends nothing.
 	Open func(url string) error
-	// Tell hears lines for the user; nil tells nobody. It is called by one goroutine
-	// at a time, that of Login or that of an answer that is not taken.
-	Tell func(line string)
+	Tell func(line string) // hears lines for the user; nil tells nobody
 	// Limit is how long the user may take; default 5 minutes.
 	Limit time.Duration
 }

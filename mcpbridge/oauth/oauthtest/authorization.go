@@ -40,7 +40,11 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, c Config) {
 		slices.Contains(at, "openid") && r.URL.Path == openid+c.IssuerPath ||
 		slices.Contains(at, "appended") && r.URL.Path == c.IssuerPath+openid
 	if !there || c.Bare {
-		http.NotFound(w, r)
+		nothing(w, r, c)
+		return
+	}
+	if c.Broken != 0 {
+		w.WriteHeader(c.Broken)
 		return
 	}
 	if c.Elsewhere != "" {
@@ -175,6 +179,7 @@ func (s *Server) token(w http.ResponseWriter, n Request, c Config) {
 	}
 	switch {
 	case c.Down != 0:
+		w.Header().Set("Location", s.mcp.URL+"/stolen")
 		w.WriteHeader(c.Down)
 		return
 	case c.Huge:

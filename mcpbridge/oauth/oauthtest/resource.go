@@ -26,7 +26,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		s.protected(w, c)
 	default:
 		s.note(r)
-		http.NotFound(w, r)
+		nothing(w, r, c)
 	}
 }
 
@@ -38,6 +38,9 @@ func (s *Server) protected(w http.ResponseWriter, c Config) {
 	}
 	if c.Issuers != nil {
 		m["authorization_servers"] = c.Issuers
+	}
+	if c.Garbled {
+		m["authorization_servers"] = 7
 	}
 	if c.ScopesOf != nil {
 		m["scopes_supported"] = c.ScopesOf

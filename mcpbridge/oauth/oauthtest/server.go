@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,9 @@ type Config struct {
 	Issuer      string   // that the issuer's metadata names instead
 	Issuers     []string // that the resource names instead; nil is this one
 	Elsewhere   string   // address that metadata is redirected to
+	Everywhere  bool     // there is a page at every address
+	Broken      int      // status of the issuer's metadata instead
+	Garbled     bool     // metadata is of other types than it should be
 	PKCE        []string // nil is S256; an empty one says nothing
 	TokenAt     string   // token endpoint that the metadata names instead
 	Open        bool     // nothing is protected
@@ -55,7 +59,7 @@ type Config struct {
 	Unrenewed bool           // no refresh token
 	Kept      bool           // a refresh token is good for ever
 	Refuse    string         // error of a refresh, such as invalid_grant
-	Down      int            // status of the token endpoint instead
+	Down      int            // status of the token endpoint instead; a redirect leads to /stolen
 	Echo      bool           // an error of the token endpoint repeats what it was sent
 	Type      string         // of a token; "" is Bearer
 	Huge      bool           // the answer of the token endpoint has no end
@@ -187,6 +191,16 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+}
+
+// nothing is the answer where nothing is.
+func nothing(w http.ResponseWriter, r *http.Request, c Config) {
+	if !c.Everywhere {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	io.WriteString(w, "<!doctype html><title>Welcome</title>") // a client that is gone needs no answer
 }
 
 func fail(w http.ResponseWriter, status int, code, text string) {
