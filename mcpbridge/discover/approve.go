@@ -15,7 +15,7 @@ import (
 type Approvals map[string]map[string]string
 
 // LoadApprovals reads the approvals in file. Where there is no such file there are
-// none; one that cannot be understood approves nothing and is an error that names a
+// none; one that cannot be understood approves nothing and is a [*FileError] that names a
 // way out.
 func LoadApprovals(file string) (Approvals, error) {
 	data, err := os.ReadFile(file)
@@ -23,11 +23,11 @@ func LoadApprovals(file string) (Approvals, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading approvals: %w", err)
+		return nil, &FileError{file, 0, fmt.Errorf("reading approvals: %w", err)}
 	}
 	var a Approvals
 	if err := json.Unmarshal(data, &a); err != nil {
-		return nil, fmt.Errorf("reading approvals: %s is damaged (%w); delete it and approve again what you want", file, err)
+		return nil, &FileError{file, 0, fmt.Errorf("is damaged (%w); delete it and approve again what you want", err)}
 	}
 	return a, nil
 }

@@ -20,22 +20,32 @@ type Entry struct {
 // A Warning is something in a file that has no effect, or not the one that it may be
 // meant to have.
 type Warning struct {
-	File   string
-	Line   int    // from 1; 0 is the whole file
-	Server string // name; "" is none
-	Text   string // without secrets
-	Hint   bool   // it is as it is meant to be, and of interest to who asks alone
+	File string
+	Line int    // from 1; 0 is the whole file
+	Text string // without secrets
+	Hint bool   // it is as it is meant to be, and of interest to who asks alone
 }
 
-func (w Warning) String() string {
-	text := w.Text
-	if w.Server != "" {
-		text = fmt.Sprintf("server %.100q: %s", w.Server, w.Text)
+func (w Warning) String() string { return at(w.File, w.Line) + ": " + w.Text }
+
+// A FileError says why nothing of a file is read.
+type FileError struct {
+	File string
+	Line int // from 1; 0 is the whole file
+	Err  error
+}
+
+func (e *FileError) Error() string { return at(e.File, e.Line) + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// at names a place in a file.
+func at(file string, line int) string {
+	if line == 0 {
+		return file
 	}
-	if w.Line == 0 {
-		return w.File + ": " + text
-	}
-	return fmt.Sprintf("%s:%d: %s", w.File, w.Line, text)
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // Vars is what the variables of entries stand for.

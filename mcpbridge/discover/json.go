@@ -29,18 +29,18 @@ func parseJSON(file string, data []byte, workspace string) ([]raw, error) {
 			at = int(e.Offset) - 1 // of the character behind
 		}
 		at = min(max(at, 0), len(data))
-		return nil, fmt.Errorf("%s:%d: not JSON: %w", file, 1+bytes.Count(data[:at], []byte("\n")), err)
+		return nil, &FileError{file, 1 + bytes.Count(data[:at], []byte("\n")), fmt.Errorf("not JSON: %w", err)}
 	}
 	f := text{data}
 	root, ok := f.members(member{value: data})
 	if !ok {
-		return nil, fmt.Errorf("%s:1: must be an object, in braces", file)
+		return nil, &FileError{file, 1, errors.New("must be an object, in braces")}
 	}
 	var all []raw
 	for _, place := range f.places(root, workspace) {
 		servers, ok := f.members(place)
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: %s must be an object of servers by their names", file, place.line, place.name)
+			return nil, &FileError{file, place.line, fmt.Errorf("%s must be an object of servers by their names", place.name)}
 		}
 		if all == nil {
 			all = []raw{}

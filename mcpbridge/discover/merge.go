@@ -46,10 +46,8 @@ func Merge(v Vars, approved Approvals, sources ...Source) ([]Found, []Warning) {
 	for _, s := range sources {
 		for _, e := range s.Entries {
 			if first, ok := taken[e.Name]; ok {
-				warnings = append(warnings, Warning{
-					File: e.File, Line: e.Line, Server: e.Name,
-					Text: fmt.Sprintf("is declared by %s already and has no effect here; give it another name", first.Source),
-				})
+				text := fmt.Sprintf("is declared by %s already and has no effect here; give it another name", first.Source)
+				warnings = append(warnings, Warning{File: e.File, Line: e.Line, Text: of(e.Name, text)})
 				continue
 			}
 			taken[e.Name] = e

@@ -20,8 +20,8 @@ const (
 // ProjectFile is the file in which a workspace declares servers.
 const ProjectFile = ".mcp.json"
 
-// Read reads the servers that a file of the user declares, in its order. The error is
-// one line that names the file, and the line of it where there is one.
+// Read reads the servers that a file of the user declares, in its order. The error is a
+// [*FileError] of one line.
 func Read(path string, v Vars) (Source, []Warning, error) {
 	data, err := readFile(path, maxFile)
 	if err != nil {
@@ -50,15 +50,18 @@ func ReadProject(v Vars) (Source, []Warning, error) {
 // readFile reads a regular file of at most limit bytes: a pipe would be waited for.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading servers: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > limit:
-		return nil, fmt.Errorf("reading servers: %s is no file of at most %d MiB", path, limit>>20)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > limit) {
+		return nil, &FileError{path, 0, fmt.Errorf("is no file of at most %d MiB", limit>>20)}
 	}
-	data, err := os.ReadFile(path)
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // the path is told beside it
+	}
 	if err != nil {
-		return nil, fmt.Errorf("reading servers: %w", err)
+		return nil, &FileError{path, 0, err}
 	}
 	return data, nil
 }
@@ -75,7 +78,7 @@ func Parse(file string, data []byte, v Vars) ([]Entry, []Warning, error) {
 	case ".toml":
 		all, err = parseTOML(file, data)
 	case ".yaml", ".yml":
-		err = fmt.Errorf("%s: YAML is not read; declare the servers in config.toml, or in a file of JSON", file)
+		err = &FileError{file, 0, errors.New("YAML is not read; declare the servers in config.toml, or in a file of JSON")}
 	default:
 		all, err = parseJSON(file, data, v.Workspace)
 	}
@@ -83,10 +86,10 @@ func Parse(file string, data []byte, v Vars) ([]Entry, []Warning, error) {
 		return nil, nil, err
 	}
 	if all == nil && len(bytes.TrimSpace(data)) > 0 {
-		p.warn(raw{}, `declares no servers; they stand under "mcpServers"`)
+		p.warnings = append(p.warnings, Warning{File: file, Text: `declares no servers; they stand under "mcpServers"`})
 	}
 	if len(all) > maxServers {
-		p.warn(raw{}, "declares %d servers; the first %d count", len(all), maxServers)
+		p.warnings = append(p.warnings, Warning{File: file, Text: fmt.Sprintf("declares %d servers; the first %d count", len(all), maxServers)})
 		all = all[:maxServers]
 	}
 	for _, r := range all {
@@ -119,8 +122,11 @@ type parser struct {
 }
 
 func (p *parser) warn(r raw, format string, args ...any) {
-	p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Server: r.name, Text: fmt.Sprintf(format, args...)})
+	p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Text: of(r.name, fmt.Sprintf(format, args...))})
 }
+
+// of says of which server a text is.
+func of(name, text string) string { return fmt.Sprintf("server %.100q: %s", name, text) }
 
 // add reads r. The first of two with one name counts, as it does between files.
 func (p *parser) add(r raw) {
@@ -135,7 +141,7 @@ func (p *parser) add(r raw) {
 		p.warn(r, "%s", text)
 	}
 	for _, text := range f.hints {
-		p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Server: r.name, Text: text, Hint: true})
+		p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Text: of(r.name, text), Hint: true})
 	}
 	p.entries = append(p.entries, e)
 }

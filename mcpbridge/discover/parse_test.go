@@ -349,12 +349,16 @@ func TestReadProject(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 1<<20+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "reading servers: " + path + " is no file of at most 1 MiB"
+	want := path + ": is no file of at most 1 MiB"
 	if _, _, err := discover.ReadProject(v); err == nil || err.Error() != want {
 		t.Errorf("ReadProject() = %v for a large file, want %q", err, want)
 	}
 	if _, _, err := discover.Read(v.Workspace, v); err == nil || !strings.Contains(err.Error(), "is no file") {
 		t.Errorf("Read() = %v for a directory, want that it is no file", err)
+	}
+	missing := filepath.Join(v.Workspace, "none.json")
+	if _, _, err := discover.Read(missing, v); err == nil || err.Error() != missing+": no such file or directory" {
+		t.Errorf("Read() = %v for a file that is missing, want that once", err)
 	}
 }
 

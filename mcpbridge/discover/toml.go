@@ -21,7 +21,7 @@ func parseTOML(file string, data []byte) ([]raw, error) {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ = e.Position()
 		}
-		return nil, fmt.Errorf("%s:%d: not TOML: %s", file, line, strings.TrimPrefix(err.Error(), "toml: "))
+		return nil, &FileError{file, line, fmt.Errorf("not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))}
 	}
 	const key = "mcp_servers"
 	place, ok := root[key]
@@ -30,7 +30,7 @@ func parseTOML(file string, data []byte) ([]raw, error) {
 	}
 	servers, ok := place.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: %s must be a table of servers by their names", file, key)
+		return nil, &FileError{file, 0, fmt.Errorf("%s must be a table of servers by their names", key)}
 	}
 	lines := linesOf(data, key)
 	all := make([]raw, 0, len(servers))
