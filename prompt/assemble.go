@@ -105,7 +105,7 @@ func (r *Registry) collectTools(c Context, layers ...[]*entry[ToolProvider]) ([]
 	if c.Facts.ToolOrder != nil {
 		order = c.Facts.ToolOrder
 	}
-	sorted, err := sortTools(visible, known, order)
+	sorted, err := sortTools(visible, known, c.Prefixes, order)
 	return sorted, c.Facts.locate(err)
 }
 

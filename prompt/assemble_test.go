@@ -88,6 +88,30 @@ func TestToolOrder(t *testing.T) {
 	}
 }
 
+// R-MCP-16, C-03: what a server may have that nobody has reached is no mistake in an
+// order, but its prefix alone is, and so is what only looks like it.
+func TestToolOrderOfUnseenServers(t *testing.T) {
+	tests := []struct {
+		name  string
+		known bool
+	}{
+		{"dead_tool", true},
+		{"dead_", false},
+		{"dead", false},
+		{"deadly_tool", false},
+		{"Dead_tool", false},
+	}
+	for _, tt := range tests {
+		r := newRegistry(t, prompt.Options{ToolOrder: &[]string{tt.name, prompt.Unlisted}})
+		a, err := r.Assemble(prompt.Context{Tools: named("bash"), Prefixes: []string{"other_", "dead_"}})
+		if !tt.known {
+			checkFault(t, err, prompt.Unknown, tt.name)
+		} else if err != nil || !slices.Equal(toolNames(a.Tools), []string{"bash"}) {
+			t.Errorf("%s: tools = %q, %v", tt.name, toolNames(a.Tools), err)
+		}
+	}
+}
+
 // TestToolOrderOfFacts: the order of the send stands in for that of the registry.
 func TestToolOrderOfFacts(t *testing.T) {
 	r := newRegistry(t, prompt.Options{ToolOrder: &[]string{"b", prompt.Unlisted}})

@@ -119,7 +119,7 @@ func TestNoteKinds(t *testing.T) {
 			t.Errorf("registered note: %v", err)
 		}
 	}
-	if want := []string{"answers", "date", "skill", "voice"}; !slices.Equal(names, want) {
+	if want := []string{"advice", "answers", "date", "prompt", "skill", "voice"}; !slices.Equal(names, want) {
 		t.Errorf("kinds = %q, want %q", names, want)
 	}
 }

@@ -15,6 +15,9 @@ type Context struct {
 	Cwd   string       // working directory of the session, absolute
 	Tools []ToolSchema // installed at the start of the send, in any order (R-PROMPT-24)
 	Known []string     // further tool names that a tool order may list, such as withheld ones
+	// Prefixes are what names begin with that nobody has seen yet, because their
+	// server was never reached: a tool order may list those too (R-MCP-16).
+	Prefixes []string
 	// Servers are the MCP servers whose tools are among Tools, in the order of
 	// their prefixes.
 	Servers   []Server

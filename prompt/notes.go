@@ -7,6 +7,8 @@ const (
 	skillKind   = "skill"
 	voiceKind   = "voice"
 	answersKind = "answers"
+	adviceKind  = "advice"
+	promptKind  = "prompt"
 )
 
 // noteKinds are the kinds of [Standard] with their places (R-PROMPT-32,
@@ -16,6 +18,8 @@ func noteKinds() []NoteKind {
 		{voiceKind, Spot{PlaceSystem, 10}, Spot{PlaceFront, 20}},
 		{skillKind, Spot{PlaceSystem, 20}, Spot{PlaceFront, 10}},
 		{answersKind, Spot{PlaceSystem, 30}, Spot{PlaceFront, 30}},
+		{adviceKind, Spot{PlaceSystem, 15}, Spot{PlaceFront, 5}},
+		{promptKind, Spot{PlaceSystem, 40}, Spot{PlaceFront, 40}},
 	}
 }
 
@@ -55,4 +59,45 @@ func AnswersNote(answers []Answer) Note {
 		lines = append(lines, noteAnswersChosenWords.fill("question", shown(a.Question), "chosen", strings.Join(chosen, "; ")))
 	}
 	return Note{answersKind, strings.Join(lines, "\n")}
+}
+
+// Advice is what an MCP server says on how to use it.
+type Advice struct {
+	Server string
+	Prefix string // that the names of its tools begin with
+	Text   string
+}
+
+// AdviceNote tells what servers say on how to use them, as data of strangers, outside
+// of the system string. Without advice it is empty.
+func AdviceNote(advice []Advice) Note {
+	if len(advice) == 0 {
+		return Note{Kind: adviceKind}
+	}
+	var said []string
+	for _, a := range advice {
+		said = append(said, Wrap("server-advice", a.Text, "server", a.Server, "prefix", a.Prefix))
+	}
+	return Note{adviceKind, noteAdviceWords.fill("advice", strings.Join(said, "\n\n"))}
+}
+
+// A Message is a piece of what a prompt of an MCP server was filled in with.
+type Message struct {
+	Role string // user or assistant
+	URI  string // of the resource that it is; "" is none
+	Text string
+}
+
+// PromptNote is the prompt of an MCP server that the user asks for by a command. Name
+// is the server's own.
+func PromptNote(server, name string, messages []Message) Note {
+	var said []string
+	for _, m := range messages {
+		attributes := []string{"role", m.Role}
+		if m.URI != "" {
+			attributes = append(attributes, "resource", m.URI)
+		}
+		said = append(said, Wrap("prompt", m.Text, attributes...))
+	}
+	return Note{promptKind, notePromptWords.fill("server", shown(server), "name", shown(name), "prompt", strings.Join(said, "\n\n"))}
 }

@@ -36,8 +36,9 @@ func CheckToolOrder(order *[]string) error {
 }
 
 // sortTools returns tools in the order that the model sees. known are the names
-// that order may list. Tools of one name keep the order they came in.
-func sortTools(tools []ToolSchema, known []string, order *[]string) ([]ToolSchema, error) {
+// that order may list, beside all that begin with one of prefixes. Tools of one name
+// keep the order they came in.
+func sortTools(tools []ToolSchema, known, prefixes []string, order *[]string) ([]ToolSchema, error) {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	for _, t := range tools {
 		if t.Name == Unlisted {
@@ -52,7 +53,7 @@ func sortTools(tools []ToolSchema, known []string, order *[]string) ([]ToolSchem
 		var strangers []string
 		for i, name := range *order {
 			place[name] = i
-			if _, ok := slices.BinarySearch(known, name); !ok && name != Unlisted {
+			if _, ok := slices.BinarySearch(known, name); !ok && name != Unlisted && !expected(name, prefixes) {
 				strangers = append(strangers, strconv.Quote(name))
 			}
 		}
@@ -72,4 +73,9 @@ func sortTools(tools []ToolSchema, known []string, order *[]string) ([]ToolSchem
 		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Name, b.Name))
 	})
 	return sorted, nil
+}
+
+// expected reports whether name goes on after one of prefixes.
+func expected(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return len(name) > len(p) && strings.HasPrefix(name, p) })
 }

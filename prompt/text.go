@@ -105,12 +105,16 @@ var (
 	lookupEndWords words
 	//go:embed text/lookup-notice.md
 	lookupNoticeWords words
+	//go:embed text/note-advice.md
+	noteAdviceWords words
 	//go:embed text/note-answers.md
 	noteAnswersWords words
 	//go:embed text/note-answers-chosen.md
 	noteAnswersChosenWords words
 	//go:embed text/note-answers-none.md
 	noteAnswersNoneWords words
+	//go:embed text/note-prompt.md
+	notePromptWords words
 	//go:embed text/note-skill.md
 	noteSkillWords words
 	//go:embed text/note-voice.md
