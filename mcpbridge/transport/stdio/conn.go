@@ -1,0 +1,273 @@
+package stdio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+)
+
+// A conn is the messages that are exchanged with a program, whatever carries them.
+type conn struct {
+	o      Options
+	out    *writer
+	kill   func(cause error) // ends the program; the first cause counts
+	notes  *notes
+	serves *serves
+	junk   *junk
+	life   *lifetime
+	done   chan struct{} // closed when no answer will come any more
+
+	mu     sync.Mutex // guards the fields below
+	err    error      // why done is closed
+	closed bool       // by this side: nothing more is sent
+	last   uint64     // id of a call
+	calls  map[uint64]*call
+}
+
+// A call is a request that waits for its answer.
+type call struct {
+	method string
+	got    chan answer // has room for the one that comes
+}
+
+// An answer is a result or an error.
+type answer struct {
+	result json.RawMessage
+	err    *transport.Error
+}
+
+// newConn returns the messages of a program whose input is in. Kill ends it. What
+// conn starts ends with end.
+func newConn(ctx context.Context, o Options, in sink, h transport.Handler, kill func(error)) *conn {
+	c := &conn{
+		o: o, out: newWriter(in, o.WriteTimeout), kill: kill, life: newLifetime(ctx),
+		junk: newJunk(o.Log, newSecrets(o.Secrets)),
+		done: make(chan struct{}), calls: make(map[uint64]*call),
+	}
+	c.serves = newServes(c, h)
+	c.notes = newNotes(h, o.Log)
+	c.life.start(func(context.Context) { c.notes.run() })
+	return c
+}
+
+// read reads what the program writes, until the end of r, and ends the program where
+// that is a line without an end.
+func (c *conn) read(r io.Reader) {
+	d := &decoder{max: c.o.MaxLine, message: c.heard, junk: c.junk.note}
+	ls := newLines(r, c.o.MaxLine)
+	for {
+		line, err := ls.next()
+		d.line(line)
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, errLine):
+			c.o.Log.Error().Int("limit", c.o.MaxLine).Msg("a line has no end")
+			c.kill(err)
+		}
+		d.end()
+		return
+	}
+}
+
+// heard handles a message. It never waits.
+func (c *conn) heard(f frame) {
+	switch {
+	case f.Method == "":
+		c.answered(f)
+	case c.isEcho(f):
+		c.o.Log.Debug().Str("method", f.Method).Msg("the program repeats what it was sent")
+	case f.hasID():
+		c.serves.begin(f)
+	case f.Method == "notifications/cancelled":
+		c.serves.cancel(f.Params)
+	default:
+		c.notes.put(f.Method, f.Params)
+	}
+}
+
+// isEcho reports whether f is a request of ours that has come back, as from a program
+// that logs what it reads to its output.
+func (c *conn) isEcho(f frame) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	open := c.calls[f.number()]
+	return open != nil && open.method == f.Method && f.Method != "ping"
+}
+
+// answered hands an answer to the call that waits for it.
+func (c *conn) answered(f frame) {
+	c.mu.Lock()
+	id := f.number()
+	if !f.hasID() && len(c.calls) == 1 {
+		for id = range c.calls { // there is no other that it could be about
+		}
+	}
+	open := c.calls[id]
+	delete(c.calls, id)
+	c.mu.Unlock()
+	if open == nil {
+		c.o.Log.Debug().Uint64("id", id).Bool("error", f.Error != nil).Msg("an answer to what nobody waits for")
+		return
+	}
+	open.got <- f.answer()
+}
+
+// call is [Transport.Call].
+func (c *conn) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	params, err := oneLine(params)
+	if err != nil {
+		return nil, unsent(err)
+	}
+	id, open, err := c.open(method)
+	if err != nil {
+		return nil, unsent(err)
+	}
+	defer c.forget(id)
+	if err := c.send(ctx, message(idText(id), method, "params", params)); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-open.got:
+		return a.split()
+	case <-c.done:
+		select {
+		case a := <-open.got: // it answered, and then it was gone
+			return a.split()
+		default:
+			return nil, c.failure()
+		}
+	case <-ctx.Done():
+		c.abandon(id, method)
+		return nil, ctx.Err()
+	}
+}
+
+func (a answer) split() (json.RawMessage, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	return a.result, nil
+}
+
+func idText(id uint64) json.RawMessage { return strconv.AppendUint(nil, id, 10) }
+
+// open notes a call, unless none can be answered any more.
+func (c *conn) open(method string) (uint64, *call, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.deadLocked(); err != nil {
+		return 0, nil, err
+	}
+	c.last++
+	open := &call{method: method, got: make(chan answer, 1)}
+	c.calls[c.last] = open
+	return c.last, open, nil
+}
+
+// deadLocked returns why nothing can be sent, and nil while it can.
+func (c *conn) deadLocked() error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.closed:
+		return &transport.GoneError{Cause: errClosed}
+	}
+	return nil
+}
+
+func (c *conn) forget(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, id)
+}
+
+// abandon tells the program that nobody waits for a call any more. The requests that
+// begin a connection cannot be cancelled, and there are programs which a notification
+// before the handshake ends.
+func (c *conn) abandon(id uint64, method string) {
+	if method == "initialize" || method == "server/discover" {
+		return
+	}
+	params := append(append([]byte(`{"requestId":`), idText(id)...), `,"reason":"nobody waits for it"}`...)
+	c.life.start(func(ctx context.Context) {
+		if err := c.notify(ctx, "notifications/cancelled", params); err != nil {
+			c.o.Log.Debug().Err(err).Msg("a cancellation was not sent")
+		}
+	})
+}
+
+// notify is [Transport.Notify].
+func (c *conn) notify(ctx context.Context, method string, params json.RawMessage) error {
+	params, err := oneLine(params)
+	if err != nil {
+		return unsent(err)
+	}
+	c.mu.Lock()
+	err = c.deadLocked()
+	c.mu.Unlock()
+	if err != nil {
+		return unsent(err)
+	}
+	return c.send(ctx, message(nil, method, "params", params))
+}
+
+// send writes a message. A program that got half of one, or has closed its input, is
+// of no use any more.
+func (c *conn) send(ctx context.Context, line []byte) error {
+	n, err := c.out.write(ctx, c.done, line)
+	switch {
+	case err == nil:
+		return nil
+	case n > 0:
+		c.kill(errHalf)
+	case errors.Is(err, errGone):
+		return unsent(c.failure())
+	case ctx.Err() != nil, errors.Is(err, errUnread):
+		return unsent(err)
+	default:
+		c.kill(errInput)
+	}
+	select { // its last words are worth more than the error of a pipe
+	case <-c.done:
+		err = c.failure()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if n > 0 {
+		return err
+	}
+	return unsent(err)
+}
+
+// failure returns why done is closed.
+func (c *conn) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// close sends no more, and tells the program that nothing more comes.
+func (c *conn) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.notes.drop()
+	c.out.close()
+}
+
+// end fails what is open: the program is gone.
+func (c *conn) end(err error) {
+	c.mu.Lock()
+	c.err = err
+	c.mu.Unlock()
+	close(c.done)
+	c.notes.end()
+	c.out.close()
+	c.life.end()
+}
