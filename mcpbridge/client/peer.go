@@ -134,8 +134,13 @@ type query struct {
 
 // with returns q with more parameters.
 func (q query) with(params map[string]any) query {
-	q.params = maps.Clone(q.params)
-	maps.Copy(q.params, params)
+	all := maps.Clone(params)
+	for name, value := range q.params {
+		if _, replaced := all[name]; !replaced {
+			all[name] = value
+		}
+	}
+	q.params = all
 	return q
 }
 

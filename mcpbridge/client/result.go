@@ -149,8 +149,8 @@ func decodeBase64(value json.RawMessage) (data []byte, ok bool) {
 	if bytes.HasPrefix(src, []byte("data:")) {
 		_, src, _ = bytes.Cut(src, []byte(","))
 	}
-	data = make([]byte, base64.StdEncoding.DecodedLen(len(src)))
-	if n, err := base64.StdEncoding.Decode(data, src); err == nil { // which ignores line breaks
+	data = make([]byte, base64.RawStdEncoding.DecodedLen(len(src))+3) // it writes before it sees that padding is missing
+	if n, err := base64.StdEncoding.Decode(data, src); err == nil {   // which ignores line breaks
 		return data[:n], true
 	}
 	src = bytes.TrimRight(bytes.Map(func(r rune) rune {

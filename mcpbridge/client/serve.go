@@ -86,7 +86,6 @@ func related(reply any, question object) (json.RawMessage, error) {
 		return raw, err
 	}
 	o, _ := fields(raw)
-	o = maps.Clone(o)
 	o["_meta"], err = json.Marshal(map[string]any{mcp.RelatedTaskMetaKey: meta[mcp.RelatedTaskMetaKey]})
 	if err != nil {
 		return nil, err
