@@ -16,6 +16,7 @@ type built struct {
 	lorimer string
 	without string // lorimer whose threads are in memory, with no database linked in
 	bare    string // the least agent there can be
+	stub    string // an MCP server
 }
 
 const module = "github.com/lorimer-dev/lorimer/"
@@ -36,6 +37,7 @@ func build(dir string) (*built, error) {
 		{&b.lorimer, "lorimer", "cmd/lorimer", nil},
 		{&b.without, "without", "cmd/lorimer", []string{"-overlay", overlay}},
 		{&b.bare, "bare", "cmd/lorimer/bench/bare", nil},
+		{&b.stub, "mcpstub", "cmd/mcpstub", nil},
 	} {
 		*p.path = filepath.Join(dir, p.name)
 		cmd := exec.Command("go", goBuild(*p.path, module+p.pkg, p.flags)...)

@@ -30,6 +30,7 @@ var figures = []figure{
 	{"store", "processor time of a turn with its database, beside one with none", storeTurns},
 	{"reuse", "how much of a request the next one repeats, over turns with tools in each protocol", reuse},
 	{"providers", "size of the clients of all providers", providers},
+	{"servers", "session/new with MCP servers, how soon they are listed, and what is left of them", servers},
 	{"memory", "resident memory after initialize and after one session", memory},
 }
 
