@@ -117,15 +117,21 @@ type peer struct {
 	wires string // the folder with the wire of each process of the agent
 }
 
-// newPeer skips the test where the packages of others are not installed. When
-// the test ends the recorded wire is judged.
-func newPeer(t *testing.T) *peer {
+// newHost skips the test where the packages of others are not installed.
+func newHost(t *testing.T) *peer {
 	t.Helper()
-	p := &peer{
+	return &peer{
 		t:    t,
 		node: require.Peer(t, require.NPM, abs(t, "node_modules/.bin/node")),
 		home: t.TempDir(), cwd: t.TempDir(),
 	}
+}
+
+// newPeer is newHost for a client of ACP. When the test ends the recorded wire is
+// judged.
+func newPeer(t *testing.T) *peer {
+	t.Helper()
+	p := newHost(t)
 	p.wires = filepath.Join(p.home, "wires")
 	if err := os.Mkdir(p.wires, 0o700); err != nil {
 		t.Fatal(err)
@@ -154,12 +160,18 @@ func (p *peer) run(args ...string) (stdout, stderr string, err error) {
 	return p.exec(p.node, args...)
 }
 
-// exec runs a program at home, in the workspace.
-func (p *peer) exec(name string, args ...string) (stdout, stderr string, err error) {
-	p.t.Helper()
+// command is a program at home, in the workspace.
+func (p *peer) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.t.Context(), name, args...)
 	cmd.Dir = p.cwd
 	cmd.Env = []string{"HOME=" + p.home, "PATH=" + filepath.Dir(p.node) + ":" + os.Getenv("PATH")}
+	return cmd
+}
+
+// exec runs a program at home, in the workspace.
+func (p *peer) exec(name string, args ...string) (stdout, stderr string, err error) {
+	p.t.Helper()
+	cmd := p.command(name, args...)
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag
 	err = cmd.Run()
