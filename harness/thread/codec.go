@@ -40,7 +40,7 @@ func Encode(b Body) (kind string, data []byte, err error) {
 	case Withdrawn:
 		kind, wire = "withdrawn", wireWithdrawn{}
 	case Retried:
-		kind, wire = "retried", wireRetried{b.User, newWireParts(b.Sent), newWireAttached(b.Attached)}
+		kind, wire = "retried", wireRetried{b.User, newWireParts(b.Sent), newWireAttached(b.Attached), texts(b.Told)}
 	case Archived:
 		kind, wire = "archived", wireArchived(b)
 	case Options:

@@ -51,7 +51,15 @@ func fullOf[B thread.Body]() B {
 // written returns the bodies whose stored forms testdata holds: of each kind
 // those that earlier programs knew, and the last with something in every field.
 func written() []thread.Body {
-	return slices.Concat(earlier(), later(), latest(), newest())
+	return slices.Concat(earlier(), later(), latest(), newest(), served())
+}
+
+// served are the forms that have come to those of newest, with MCP servers.
+func served() []thread.Body {
+	user, result, retried := newest()[0].(thread.User), later()[2].(thread.Result), later()[3].(thread.Retried)
+	user.Told, retried.Told = []string{"advice:s:0123", "advice:\xff"}, []string{"advice:s:4567"}
+	result.Usage = model.Usage{Input: 5, Output: 4, CacheRead: 3, CacheWrite: 2, Reasoning: 1, Known: true}
+	return []thread.Body{user, result, retried}
 }
 
 // newest are the forms that have come to those of latest.

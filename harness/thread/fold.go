@@ -111,12 +111,13 @@ func (c *Conversation) ask(u User) {
 	c.restore()
 	c.settle()
 	c.user = turnMark{set: true, before: c.clip(), pictures: pictures(u.Sent), fresh: true}
-	c.send(u.Sent, u.Attached)
+	c.send(u.Sent, u.Attached, u.Told)
 }
 
 // send says the last message of the user, as it is sent from here on.
-func (c *Conversation) send(ps []Part, as []Attached) {
+func (c *Conversation) send(ps []Part, as []Attached, told []string) {
 	c.attach(as)
+	c.told = append(c.told, told...)
 	c.say(llms.ChatMessageTypeHuman, parts(ps))
 	c.recent = 0
 	c.user.after = c.clip()
@@ -136,7 +137,7 @@ func (c *Conversation) retry(r Retried) {
 	if len(r.Sent) > 0 {
 		c.open, c.results = nil, nil
 		c.state = c.user.before
-		c.send(withPictures(r.Sent, c.user.pictures), r.Attached)
+		c.send(withPictures(r.Sent, c.user.pictures), r.Attached, r.Told)
 	}
 	c.goBack(c.user.after)
 }

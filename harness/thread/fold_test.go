@@ -387,6 +387,7 @@ func body(i int, b rune) thread.Body {
 		r := anew(fmt.Sprint("anew ", i))
 		r.Sent = append(r.Sent, thread.Part{Image: &tools.Image{MIME: "image/png"}})
 		r.Attached = []thread.Attached{{Key: "document:b"}}
+		r.Told = []string{"/b"}
 		return r
 	case 'E': // there is nothing to send, which is not the same in memory as none
 		return thread.Retried{User: 1, Sent: []thread.Part{}, Attached: []thread.Attached{}}
@@ -395,6 +396,7 @@ func body(i int, b rune) thread.Body {
 		u.Blocks = []event.Block{{MIME: "image/png", Data: []byte{byte(i)}}}
 		u.Sent = append(u.Sent, thread.Part{Image: &tools.Image{MIME: "image/png", Data: []byte{byte(i)}}})
 		u.Attached = []thread.Attached{{Key: "document:a"}}
+		u.Told = []string{"/c"}
 		return u
 	case 'o':
 		return thread.Options{}

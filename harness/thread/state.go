@@ -14,7 +14,7 @@ const maxAnswers = 20
 // A state is what a conversation says at one point of it.
 type state struct {
 	messages []llms.MessageContent
-	told     []string       // files of instructions that results end with
+	told     []string       // what the model is told once: files of instructions, and what messages say of servers
 	answers  []tools.Answer // of the user to questions, the last ones
 	recent   int            // of them, those since the last message of the user
 }
@@ -39,20 +39,31 @@ func (s *state) learn(r Result) {
 // absolute path, in a result that is part of the conversation.
 func (c *Conversation) Told(path string) bool { return slices.Contains(c.told, path) }
 
+// ToldBefore reports whether the model has been told what a key stands for before the
+// message that is sent next; see [Conversation.Answers].
+func (c *Conversation) ToldBefore(key string, again bool) bool {
+	return slices.Contains(c.before(again).told, key)
+}
+
 // Answers returns what the user has answered to questions of the model before the
 // message that is sent next: all, up to the last 20, and of them those since the
 // message before. Again says that it is the last message, sent again, which comes
 // before its answers. Any other message ends a retry without an answer, so that what
 // was answered before that counts.
 func (c *Conversation) Answers(again bool) (all, recent []tools.Answer) {
-	s := &c.state
+	s := c.before(again)
+	return s.answers, s.answers[len(s.answers)-s.recent:]
+}
+
+// before returns what is said before the message that is sent next.
+func (c *Conversation) before(again bool) *state {
 	switch {
 	case again && c.user.set:
-		s = &c.user.before
+		return &c.user.before
 	case c.user.held != nil:
-		s = &c.user.held.state
+		return &c.user.held.state
 	}
-	return s.answers, s.answers[len(s.answers)-s.recent:]
+	return &c.state
 }
 
 // attach notes what the keys of a message stand for.

@@ -174,6 +174,39 @@ func TestTold(t *testing.T) { // R-HARN-14
 	}
 }
 
+// What a message tells once goes back with the message.
+func TestToldBefore(t *testing.T) { // R-HARN-14
+	telling := func(text, key string) thread.User {
+		u := user(text)
+		u.Told = []string{key}
+		return u
+	}
+	ok := thread.Assistant{Parts: []thread.Part{{Text: "ok"}}}
+	retelling := anew("Q")
+	retelling.Told = []string{"k"}
+	for _, tt := range []struct {
+		name        string
+		bodies      []thread.Body
+		next, again bool // told before the next message, and before the last one that is sent again
+	}{
+		{"nothing", nil, false, false},
+		{"in the message before", []thread.Body{telling("q", "k"), ok}, true, false},
+		{"in one before that", []thread.Body{telling("q", "k"), ok, user("r"), ok}, true, true},
+		{"in another key", []thread.Body{telling("q", "l"), ok}, false, false},
+		{"in a message that was taken back", []thread.Body{telling("q", "k"), thread.Withdrawn{}}, false, false},
+		{"in a message that is answered anew", []thread.Body{telling("q", "k"), ok, thread.Retried{User: 1}, ok}, true, false},
+		{"when it was sent again", []thread.Body{user("q"), ok, retelling, ok}, true, false},
+		{"when it was sent again in vain", []thread.Body{user("q"), ok, retelling, thread.Withdrawn{}}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := fold(tt.bodies...)
+			if next, again := c.ToldBefore("k", false), c.ToldBefore("k", true); next != tt.next || again != tt.again {
+				t.Errorf("told = %v, again %v; want %v, %v", next, again, tt.next, tt.again)
+			}
+		})
+	}
+}
+
 func TestAttached(t *testing.T) { // R-PROMPT-52
 	with := func(text string, as ...thread.Attached) thread.User {
 		u := user(text)

@@ -53,6 +53,7 @@ type User struct {
 	Blocks    []event.Block
 	Sent      []Part
 	Attached  []Attached // what its attachments can be read by
+	Told      []string   // what else Sent tells the model once, such as the advice of a server, by keys of the teller
 }
 
 // An Attached is an attachment by its key.
@@ -123,6 +124,7 @@ type Result struct {
 	Shown   event.ToolCall
 	Answers []tools.Answer // of the user, to questions of this call
 	Told    []string       // files of instructions that Text ends with, by their absolute paths
+	Usage   model.Usage    // of the requests that a server made of the model during the call
 }
 
 // Note is a message of the program to the model, such as a nudge. It is never
@@ -144,6 +146,7 @@ type Retried struct {
 	User     int64      // Seq of the message of the user
 	Sent     []Part     // what the model is sent for that message from here on, its pictures without their data; none is as before
 	Attached []Attached // with Sent
+	Told     []string   // with Sent
 }
 
 // Archived hides the thread from lists, or brings it back.

@@ -53,11 +53,12 @@ type wireRetried struct {
 	User     int64          `json:"user"`
 	Sent     []wirePart     `json:"sent,omitempty"`
 	Attached []wireAttached `json:"attached,omitempty"`
+	Told     []text         `json:"told,omitempty"`
 }
 
 func (w wireRetried) body() (Body, error) {
 	sent, err := readParts(w.Sent, nil)
-	return Retried{User: w.User, Sent: sent, Attached: readAttached(w.Attached)}, err
+	return Retried{User: w.User, Sent: sent, Attached: readAttached(w.Attached), Told: list(w.Told)}, err
 }
 
 type wireArchived struct {
@@ -84,6 +85,7 @@ type wireUser struct {
 	Blocks    []wireBlock    `json:"blocks,omitempty"`
 	Sent      []wirePart     `json:"sent,omitempty"`
 	Attached  []wireAttached `json:"attached,omitempty"`
+	Told      []text         `json:"told,omitempty"`
 }
 
 type wireBlock struct {
@@ -97,7 +99,9 @@ type wireBlock struct {
 }
 
 func newWireUser(u User) wireUser {
-	w := wireUser{MessageID: text(u.MessageID), Sent: newWireParts(u.Sent), Attached: newWireAttached(u.Attached)}
+	w := wireUser{
+		MessageID: text(u.MessageID), Sent: newWireParts(u.Sent), Attached: newWireAttached(u.Attached), Told: texts(u.Told),
+	}
 	for _, b := range u.Blocks {
 		w.Blocks = append(w.Blocks, wireBlock{text(b.Text), text(b.MIME), b.Data, text(b.Name), text(b.URI), b.Embedded})
 	}
@@ -108,7 +112,7 @@ func newWireUser(u User) wireUser {
 }
 
 func (w wireUser) body() (Body, error) {
-	u := User{MessageID: string(w.MessageID), Attached: readAttached(w.Attached)}
+	u := User{MessageID: string(w.MessageID), Attached: readAttached(w.Attached), Told: list(w.Told)}
 	for _, b := range w.Blocks {
 		u.Blocks = append(u.Blocks, event.Block{
 			Text: string(b.Text), MIME: string(b.MIME), Data: b.Data, Name: string(b.Name), URI: string(b.URI),
@@ -297,6 +301,7 @@ type wireResult struct {
 	Shown   wireShown    `json:"shown,omitzero"`
 	Answers []wireAnswer `json:"answers,omitempty"`
 	Told    []text       `json:"told,omitempty"`
+	Usage   wireUsage    `json:"usage,omitzero"`
 }
 
 type wireAnswer struct {
@@ -334,7 +339,9 @@ type wireDiff struct {
 }
 
 func newWireResult(r Result) (wireResult, error) {
-	w := wireResult{CallID: text(r.CallID), Text: text(r.Text), IsError: r.IsError, Told: texts(r.Told)}
+	w := wireResult{
+		CallID: text(r.CallID), Text: text(r.Text), IsError: r.IsError, Told: texts(r.Told), Usage: wireUsage(r.Usage),
+	}
 	for _, a := range r.Answers {
 		w.Answers = append(w.Answers, wireAnswer{text(a.Question), texts(a.Chosen)})
 	}
@@ -361,7 +368,9 @@ func newWireResult(r Result) (wireResult, error) {
 }
 
 func (w wireResult) body() (Body, error) {
-	r := Result{CallID: string(w.CallID), Text: string(w.Text), IsError: w.IsError, Told: list(w.Told)}
+	r := Result{
+		CallID: string(w.CallID), Text: string(w.Text), IsError: w.IsError, Told: list(w.Told), Usage: model.Usage(w.Usage),
+	}
 	for _, a := range w.Answers {
 		r.Answers = append(r.Answers, tools.Answer{Question: string(a.Question), Chosen: list(a.Chosen)})
 	}

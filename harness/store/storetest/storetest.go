@@ -164,6 +164,7 @@ func testBodies(t *testing.T, s harness.Threads) {
 			Blocks:    []event.Block{{Text: "hi\x00\u2028"}, {MIME: "image/png", Data: []byte{0, 255}, URI: "file:///x"}},
 			Sent:      []thread.Part{{Text: "hi"}, {Image: &tools.Image{MIME: "image/png", Data: []byte{0, 255}}}},
 			Attached:  attached,
+			Told:      []string{"advice:s"},
 		},
 		thread.Assistant{
 			MessageID: "m2",
@@ -188,6 +189,7 @@ func testBodies(t *testing.T, s harness.Threads) {
 				Text:      "done",
 			},
 			Answers: []tools.Answer{{Question: "which?", Chosen: []string{"this"}}}, Told: []string{"/w/AGENTS.md"},
+			Usage: model.Usage{Input: 1, Output: 2, Known: true},
 		},
 		thread.Note{Text: "answer"},
 		thread.Options{Values: map[string]string{"mode": "auto"}},
@@ -195,7 +197,7 @@ func testBodies(t *testing.T, s harness.Threads) {
 		thread.Moved{Cwd: "/v", Roots: []string{"/x"}},
 		thread.Withdrawn{},
 		thread.Retried{User: 2},
-		thread.Retried{User: 2, Sent: []thread.Part{{Text: "anew"}}, Attached: attached},
+		thread.Retried{User: 2, Sent: []thread.Part{{Text: "anew"}}, Attached: attached, Told: []string{"advice:t"}},
 		thread.Bound{Project: "p", Workspace: "w"},
 		thread.Archived{On: true},
 	}
