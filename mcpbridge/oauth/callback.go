@@ -1,7 +1,7 @@
 package oauth
 
 import (
-	"context"
+	"bufio"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -20,22 +20,36 @@ const callbackPath = "/callback"
 
 // What a callback shows in the browser.
 const (
+	pageNone    = "Nothing is here."
 	pageDone    = "Lorimer goes on with the login. You can close this page."
 	pageFailed  = "The login has failed. Lorimer says why."
 	pageForeign = "This is not the answer to the login that Lorimer waits for. Start it again."
 )
 
-// A callback takes the answer of the browser on this machine, once (RFC 8252 7.3).
+// Bounds of the requests of a browser.
+const (
+	maxVisits  = 16 // at a time: browsers open connections that they may never use
+	visitLimit = 5 * time.Second
+	maxVisit   = 64 << 10 // bytes of a request
+)
+
+// A callback takes the answer of the browser on this machine, once (RFC 8252 7.3). It
+// speaks as much HTTP as that takes: the server of net/http would make the program half
+// a megabyte larger.
 type callback struct {
 	state  string
 	issuer *issuer // that must have answered
 
 	listener net.Listener
-	server   *http.Server
+	visits   chan struct{} // holds one for each connection
 	wg       sync.WaitGroup
 	once     sync.Once
 	answers  chan outcome  // the one
 	strays   chan struct{} // has one when an answer to another login has come
+
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	conns  map[net.Conn]struct{}
 }
 
 // An outcome is what the answer of the browser says.
@@ -50,7 +64,13 @@ func listen(port int) (*callback, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the browser: %w; choose another port", err)
 	}
-	return &callback{listener: l, answers: make(chan outcome, 1), strays: make(chan struct{}, 1)}, nil
+	return &callback{
+		listener: l,
+		visits:   make(chan struct{}, maxVisits),
+		answers:  make(chan outcome, 1),
+		strays:   make(chan struct{}, 1),
+		conns:    make(map[net.Conn]struct{}),
+	}, nil
 }
 
 // redirect returns the address that the browser is to be sent to.
@@ -58,32 +78,70 @@ func (c *callback) redirect() string { return "http://" + c.listener.Addr().Stri
 
 // serve begins to take answers.
 func (c *callback) serve() {
-	c.server = &http.Server{
-		Handler:           c,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       5 * time.Second,
-		WriteTimeout:      5 * time.Second,
-		MaxHeaderBytes:    64 << 10,
-	}
 	c.wg.Go(func() {
-		if err := c.server.Serve(c.listener); !errors.Is(err, http.ErrServerClosed) {
-			c.answer(outcome{err: fmt.Errorf("waiting for the browser: %w", err)})
+		for {
+			c.visits <- struct{}{}
+			conn, err := c.listener.Accept()
+			if err != nil {
+				c.answer(outcome{err: fmt.Errorf("waiting for the browser: %w", err)})
+				return
+			}
+			c.wg.Go(func() {
+				defer func() { <-c.visits }()
+				c.visit(conn)
+			})
 		}
 	})
 }
 
 // close gives the port back, after the browser has its page.
-func (c *callback) close(ctx context.Context) {
-	if c.server == nil {
-		c.listener.Close() // nobody has connected
+func (c *callback) close() {
+	c.listener.Close() // nothing was written
+	c.mu.Lock()
+	c.closed = true
+	for conn := range c.conns {
+		conn.SetReadDeadline(time.Unix(1, 0)) // what is asked from now on is not answered
+	}
+	c.mu.Unlock()
+	c.wg.Wait()
+}
+
+// enter notes a connection, and reports whether it may be served.
+func (c *callback) enter(conn net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || conn.SetDeadline(time.Now().Add(visitLimit)) != nil {
+		return false
+	}
+	c.conns[conn] = struct{}{}
+	return true
+}
+
+func (c *callback) leave(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.conns, conn)
+}
+
+// visit answers the one request of a connection.
+func (c *callback) visit(conn net.Conn) {
+	defer conn.Close() // a browser that is gone needs no answer
+	if !c.enter(conn) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if c.server.Shutdown(ctx) != nil {
-		c.server.Close() // a browser that does not read its page does not matter
+	defer c.leave(conn)
+	r, err := http.ReadRequest(bufio.NewReader(io.LimitReader(conn, maxVisit)))
+	if err != nil {
+		return // it is no browser
 	}
-	c.wg.Wait()
+	status, text := c.reply(r)
+	body := ""
+	if r.Method != http.MethodHead {
+		body = "<!doctype html><title>Lorimer</title><p>" + text + "</p>\n"
+	}
+	fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"+
+		"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'\r\n"+
+		"X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 }
 
 // answer hands over the one outcome, and reports whether it was the first.
@@ -92,24 +150,17 @@ func (c *callback) answer(o outcome) (first bool) {
 	return first
 }
 
-// ServeHTTP takes an answer of the browser. What is none, such as the request of
-// another page or of a page elsewhere under a name for this machine, changes nothing.
-func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", "default-src 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Connection", "close")
+// reply takes an answer of the browser, and returns the page for it. What is none, such
+// as the request of another page or of a page elsewhere under a name for this machine,
+// changes nothing.
+func (c *callback) reply(r *http.Request) (status int, text string) {
 	host, port, err := net.SplitHostPort(r.Host)
 	_, own, _ := net.SplitHostPort(c.listener.Addr().String()) // it has a port
 	switch {
 	case err != nil || port != own || host != "127.0.0.1" && host != "localhost" || r.URL.Path != callbackPath:
-		http.NotFound(w, r)
-		return
+		return http.StatusNotFound, pageNone
 	case r.Method != http.MethodGet:
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-		return
+		return http.StatusMethodNotAllowed, pageNone
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || subtle.ConstantTimeCompare([]byte(values.Get("state")), []byte(c.state)) == 0 {
@@ -117,24 +168,16 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case c.strays <- struct{}{}:
 		default: // one is told of already
 		}
-		page(w, http.StatusBadRequest, pageForeign)
-		return
+		return http.StatusBadRequest, pageForeign
 	}
 	o := c.read(values)
 	switch {
 	case !c.answer(o):
-		page(w, http.StatusGone, pageForeign)
+		return http.StatusGone, pageForeign
 	case o.err != nil:
-		page(w, http.StatusBadRequest, pageFailed)
-	default:
-		page(w, http.StatusOK, pageDone)
+		return http.StatusBadRequest, pageFailed
 	}
-}
-
-func page(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	io.WriteString(w, "<!doctype html><title>Lorimer</title><p>"+text+"</p>\n") // a browser that is gone needs no page
+	return http.StatusOK, pageDone
 }
 
 // read returns the outcome that an answer is. Who has answered is checked before

@@ -72,7 +72,7 @@ func (l *login) run(ctx context.Context) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer cb.close(ctx)
+	defer cb.close()
 	r := &record{
 		Server:     l.server.String(),
 		Metadata:   p.metadata,
