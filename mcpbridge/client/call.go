@@ -103,14 +103,13 @@ func (p *peer) get(ctx context.Context, q query) (o object, err error) {
 func (p *peer) exchange(ctx context.Context, w *watch, q query) (json.RawMessage, error) {
 	for round := 0; ; round++ {
 		raw, err := p.send(ctx, w, q)
+		if err != nil && round == 0 { // once: the user is asked each time
+			if err = p.visited(ctx, err); err == nil {
+				continue
+			}
+		}
 		if err != nil {
-			if round < maxRounds {
-				err = p.visited(ctx, err)
-			}
-			if err != nil {
-				return nil, err
-			}
-			continue
+			return nil, err
 		}
 		if p.about.Era != Stateless {
 			return raw, nil

@@ -262,7 +262,7 @@ func TestAddressRequired(t *testing.T) {
 		took time.Duration
 	}{
 		{"the server tells", &host{offers: everything, elicit: accepts(``)}, true, "", 10 * time.Second},
-		{"the server does not tell", &host{offers: everything, elicit: accepts(``)}, false, "", 2 * time.Minute},
+		{"the server does not tell", &host{offers: everything, elicit: accepts(``)}, false, "", time.Minute},
 		{"the user declines", &host{offers: everything}, false, "log in first (-32042): the user did not allow it", 0},
 		{"addresses are not offered", &host{offers: offersForm}, false, "log in first (-32042)", 0},
 	}
@@ -284,6 +284,18 @@ func TestAddressRequired(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The user is sent there once.
+func TestAddressRequiredAgain(t *testing.T) {
+	h := &host{offers: everything, elicit: accepts(``)}
+	f := handshake(map[string]reply{"tools/call": refusesWith(transport.CodeURLElicitation, "log in first", `{"elicitations":[{"url":"https://a/login"}]}`)})
+	bubble(t, f, client.Options{Host: h}, func(t *testing.T, p client.Peer) {
+		_, err := p.Call(t.Context(), client.Tool{Name: "t"}, nil, client.CallOptions{})
+		if err == nil || err.Error() != "log in first (-32042)" || len(h.asked) != 1 {
+			t.Errorf("error = %v after %d questions", err, len(h.asked))
+		}
+	})
 }
 
 func TestServerLog(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 // visitTimeout bounds the wait for a server to tell that the user is done at the
 // address that it asked to be opened; it need not tell.
-const visitTimeout = 2 * time.Minute
+const visitTimeout = time.Minute
 
 // visited has the user open the addresses without which a server of 2025-11-25 does
 // not do what it was asked for. It returns nil where that may be repeated, else the
