@@ -101,8 +101,8 @@ func (l *link) refresh(ctx context.Context, c *conn) {
 				}
 			}
 			l.b.change(func() {
-				if l.conn == c && err != nil {
-					l.why = l.reason(fmt.Errorf("listing its %s: %w", k, err))
+				if l.conn == c && k == client.Tools {
+					l.why = l.reason(err)
 				}
 			})
 			if k == client.Prompts {
@@ -125,21 +125,21 @@ func (l *link) refresh(ctx context.Context, c *conn) {
 // reread reads one list and puts it in place of the old one. Where it cannot be read the
 // old one stays.
 func (l *link) reread(ctx context.Context, c *conn, k client.Kind) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	within, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
 	var put func(old *catalog) *catalog
 	switch k {
 	case client.Tools:
 		var specs []client.Tool
-		specs, err = c.peer.Tools(ctx)
+		specs, err = l.readTools(ctx, c)
 		put = func(old *catalog) *catalog { return l.catalogue(c, specs, old) }
 	case client.Prompts:
 		var prompts []client.Prompt
-		prompts, err = c.peer.Prompts(ctx)
+		prompts, err = c.peer.Prompts(within)
 		put = func(old *catalog) *catalog { have := *old; have.prompts = prompts; return &have }
 	case client.Resources:
 		var resources []server.Resource
-		resources, err = c.peer.Resources(ctx)
+		resources, err = c.peer.Resources(within)
 		put = func(old *catalog) *catalog { have := *old; have.resources = resources; return &have }
 	}
 	if err != nil {
@@ -149,7 +149,6 @@ func (l *link) reread(ctx context.Context, c *conn, k client.Kind) (err error) {
 	l.b.change(func() {
 		if l.conn == c {
 			l.use(have)
-			l.why = ""
 		}
 	})
 	return nil

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
@@ -142,17 +145,16 @@ func (w *world) connect(ctx context.Context, s mcpbridge.Server, o client.Option
 }
 
 func (f *fake) begin(ctx context.Context, n int) error {
-	hear := ctx
-	if f.Deaf {
-		hear = context.WithoutCancel(ctx)
+	f.mu.Lock()
+	delay, deaf, fail := f.Delay, f.Deaf, f.Fail
+	f.mu.Unlock()
+	if deaf {
+		ctx = context.WithoutCancel(ctx)
 	}
-	if err := rest(hear, f.Delay); err != nil {
+	if err := rest(ctx, delay); err != nil || fail == nil {
 		return err
 	}
-	if f.Fail != nil {
-		return f.Fail(n)
-	}
-	return nil
+	return fail(n)
 }
 
 func rest(ctx context.Context, d time.Duration) error {
@@ -244,8 +246,11 @@ func (p *peer) About() client.About {
 
 func (p *peer) Tools(ctx context.Context) ([]client.Tool, error) {
 	f := p.fake
-	n := f.count(func() int { f.lists++; return f.lists })
-	if err := rest(ctx, f.ListDelay); err != nil {
+	f.mu.Lock()
+	f.lists++
+	n, delay := f.lists, f.ListDelay
+	f.mu.Unlock()
+	if err := rest(ctx, delay); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
@@ -273,12 +278,15 @@ func (p *peer) Resources(context.Context) ([]server.Resource, error) {
 func (p *peer) Call(ctx context.Context, t client.Tool, in json.RawMessage, o client.CallOptions) (client.Result, error) {
 	f := p.fake
 	c := call{t.Name, string(in), o.Timeout, o.Limit, o}
-	f.count(func() int { f.calls = append(f.calls, c); return 0 })
+	f.mu.Lock()
+	f.calls = append(f.calls, c)
+	answer := f.OnCall
+	f.mu.Unlock()
 	if err := p.Err(); err != nil {
-		return client.Result{}, err
+		return client.Result{}, fmt.Errorf("%w: %w", err, transport.ErrUnsent)
 	}
-	if f.OnCall != nil {
-		return f.OnCall(ctx, p, c)
+	if answer != nil {
+		return answer(ctx, p, c)
 	}
 	return says(t.Name), nil
 }
@@ -435,3 +443,14 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 }
 
 var errOops = errors.New("oops")
+
+func logTo(w io.Writer) zerolog.Logger {
+	return zerolog.New(zerolog.SyncWriter(w)).Level(zerolog.DebugLevel)
+}
+
+// background returns a context that outlives the test, for its end.
+func background(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -217,6 +217,7 @@ func (l *link) up(c *conn, have *catalog) bool {
 		l.why, l.stderr = "", ""
 		l.use(have)
 	})
+	l.b.announce()
 	about := c.peer.About()
 	l.log.Debug().Str("program", about.Name).Str("version", about.Version).Str("revision", about.Revision).
 		Int("tools", len(have.tools)).Msg("server connected")
@@ -285,6 +286,7 @@ func (l *link) detach(c *conn, err error) {
 		}
 		l.conn, l.state, l.why = nil, server.Connecting, l.reason(err)
 	})
+	l.b.announce()
 }
 
 // lose is how a call tells that its connection is broken (R-MCP-24).

@@ -1,0 +1,280 @@
+package mcpbridge_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge"
+	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/tools/server"
+)
+
+// load closes the bridge of a session, if there is one, and opens another.
+func load(t *testing.T, p *mcpbridge.Pool, old *mcpbridge.Bridge, s mcpbridge.Session, servers ...mcpbridge.Server) *mcpbridge.Bridge {
+	t.Helper()
+	if old != nil {
+		if err := old.Close(t.Context()); err != nil {
+			t.Fatalf("Close() failed: %v", err)
+		}
+	}
+	b := p.Open(t.Context(), s, servers)
+	b.Begin()
+	return b
+}
+
+var session = mcpbridge.Session{ID: "s", Dir: "/w"}
+
+func TestReloadsReuseTheConnection(t *testing.T) { // C095
+	bubble(t, func(t *testing.T) {
+		a := &fake{Tools: toolsNamed("x")}
+		w := newWorld(map[string]*fake{"a": a})
+		p := w.pool(t)
+		var b *mcpbridge.Bridge
+		for range 60 {
+			b = load(t, p, b, session, address("a"))
+			if got := message(t, b).Names; !slices.Equal(got, []string{"a_x"}) {
+				t.Fatalf("Tools() = %q", got)
+			}
+			time.Sleep(time.Second)
+		}
+		if got := len(w.tries()); got != 1 {
+			t.Errorf("%d attempts for 60 loads", got)
+		}
+		a.set(func() { a.Tools = toolsNamed("y") }, client.Tools)
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Second)
+		b = load(t, p, nil, session, address("a"))
+		message(t, b) // what has changed meanwhile is read now
+		if got := message(t, b).Names; !slices.Equal(got, []string{"a_y"}) {
+			t.Errorf("after a change Tools() = %q", got)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(61 * time.Second)
+		if n := a.count(func() int { return a.running }); n != 0 {
+			t.Errorf("%d connections after a minute without the session", n)
+		}
+	})
+}
+
+func TestReloadsDoNotStorm(t *testing.T) { // C095
+	for _, server := range []mcpbridge.Server{address("a"), program("a")} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(map[string]*fake{"a": {Fail: failing(always, errExit)}})
+			p := w.pool(t)
+			var b *mcpbridge.Bridge
+			for range 60 {
+				b = load(t, p, b, session, server)
+				message(t, b)
+				time.Sleep(time.Second)
+			}
+			tries := w.tries()
+			if len(tries) > 9 {
+				t.Errorf("%d attempts for 60 loads in a minute", len(tries))
+			}
+			for i := 1; i < len(tries); i++ {
+				most := min(time.Second<<(i-1), 30*time.Second)
+				if got := tries[i].At - tries[i-1].At; got < most/2 {
+					t.Errorf("pause before attempt %d is %v, want %v at least", i+1, got, most/2)
+				}
+			}
+			if got := status(t, b, "a"); got.Attempts < 5 || got.LastError == "" {
+				t.Errorf("the status of a new bridge does not tell of the outage: %+v", got)
+			}
+			time.Sleep(10 * time.Minute) // the outage is forgotten, once nobody is there
+			if err := b.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute)
+			w.servers["a"].set(func() { w.servers["a"].Fail, w.servers["a"].Tools = nil, toolsNamed("x") })
+			if got := message(t, p.Open(t.Context(), session, []mcpbridge.Server{server})); len(got.Names) != 1 {
+				t.Errorf("after a long time Tools() = %+v", got)
+			}
+		})
+	}
+}
+
+func TestProgramsEndWithTheirSession(t *testing.T) { // C085
+	bubble(t, func(t *testing.T) {
+		a := &fake{Tools: toolsNamed("x"), Linger: time.Second}
+		w := newWorld(map[string]*fake{"a": a})
+		p := w.pool(t)
+		var b *mcpbridge.Bridge
+		for n := range 3 {
+			b = load(t, p, b, session, program("a"))
+			for range 20 {
+				message(t, b).run(t, "a_x", `{}`)
+			}
+			if got := a.count(func() int { return a.running }); got != 1 || len(w.tries()) != n+1 {
+				t.Errorf("%d programs, %d starts in session %d", got, len(w.tries()), n)
+			}
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.count(func() int { return a.running }); got != 0 {
+			t.Errorf("%d programs after the session", got)
+		}
+	})
+}
+
+func TestWhatIsDialedAnew(t *testing.T) { // R-MCP-12, C097
+	same := address("a")
+	same.Headers = map[string]string{"Authorization": "Bearer one"}
+	change := func(f func(s *mcpbridge.Server)) mcpbridge.Server {
+		s := same
+		f(&s)
+		return s
+	}
+	tests := []struct {
+		name  string
+		next  mcpbridge.Server
+		id    string
+		offer server.Offers
+		anew  bool
+		want  []string
+	}{
+		{"the same", same, "s", server.Offers{Form: true}, false, []string{"a_x", "a_y"}},
+		{"another name", change(func(s *mcpbridge.Server) { s.Name = "Other" }), "s", server.Offers{Form: true}, false, []string{"other_x", "other_y"}},
+		{"other patterns", change(func(s *mcpbridge.Server) { s.Include = []string{"y"} }), "s", server.Offers{Form: true}, false, []string{"a_y"}},
+		{"another address", change(func(s *mcpbridge.Server) { s.URL = "b" }), "s", server.Offers{Form: true}, true, []string{"a_z"}},
+		{"another credential", change(func(s *mcpbridge.Server) { s.Headers = map[string]string{"Authorization": "Bearer two"} }), "s", server.Offers{Form: true}, true, []string{"a_x", "a_y"}},
+		{"another session", same, "t", server.Offers{Form: true}, true, []string{"a_x", "a_y"}},
+		{"another editor", same, "s", server.Offers{}, true, []string{"a_x", "a_y"}},
+		{"switched off", change(func(s *mcpbridge.Server) { s.Off = "disabled" }), "s", server.Offers{Form: true}, false, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(map[string]*fake{"a": {Tools: toolsNamed("x", "y")}, "b": {Tools: toolsNamed("z")}})
+				p := w.pool(t)
+				first := session
+				first.Host = &host{offers: server.Offers{Form: true}}
+				b := load(t, p, nil, first, same)
+				message(t, b)
+				second := mcpbridge.Session{ID: tt.id, Dir: "/w", Host: &host{offers: tt.offer}}
+				b = load(t, p, b, second, tt.next)
+				if got := message(t, b).Names; !slices.Equal(got, tt.want) {
+					t.Errorf("Tools() = %q, want %q", got, tt.want)
+				}
+				if anew := len(w.tries()) > 1; anew != tt.anew {
+					t.Errorf("dialed anew: %v, want %v", anew, tt.anew)
+				}
+			})
+		})
+	}
+}
+
+func TestLateConnectionIsClosed(t *testing.T) { // R-MCP-12
+	bubble(t, func(t *testing.T) {
+		a := &fake{Delay: 10 * time.Second, Deaf: true, Tools: toolsNamed("x")}
+		w := newWorld(map[string]*fake{"a": a})
+		p := w.pool(t)
+		b := load(t, p, nil, session, address("a"))
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := b.Close(ctx); err == nil {
+			t.Error("Close() did not say that an attempt is left")
+		}
+		time.Sleep(time.Minute)
+		if n := a.count(func() int { return a.running }); n != 0 {
+			t.Errorf("%d connections are left", n)
+		}
+		a.set(func() { a.Delay = 0 })
+		b = load(t, p, nil, session, address("a"))
+		message(t, b)
+		if got := len(w.tries()); got != 2 {
+			t.Errorf("%d attempts, want a new one: the late one is not kept", got)
+		}
+	})
+}
+
+func TestParkedConnectionThatDies(t *testing.T) { // C095
+	bubble(t, func(t *testing.T) {
+		a := &fake{Tools: toolsNamed("x")}
+		w := newWorld(map[string]*fake{"a": a})
+		p := w.pool(t)
+		b := load(t, p, nil, session, address("a"))
+		message(t, b)
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.die(errOops)
+		synctest.Wait()
+		if n := a.count(func() int { return a.running }); n != 0 {
+			t.Errorf("%d connections are left", n)
+		}
+		if got := message(t, load(t, p, nil, session, address("a"))).Names; len(got) != 1 {
+			t.Errorf("Tools() = %q", got)
+		}
+	})
+}
+
+// A host is an editor with a user.
+type host struct {
+	offers server.Offers
+	asked  []string // names of servers
+}
+
+func (h *host) Roots() []string       { return []string{"/w"} }
+func (h *host) Offers() server.Offers { return h.offers }
+
+func (h *host) Elicit(_ context.Context, name string, _ server.Elicitation) (server.Reply, error) {
+	h.asked = append(h.asked, name)
+	return server.Reply{Action: "accept"}, nil
+}
+
+func (h *host) Sample(_ context.Context, name string, _ server.Sampling) (server.Sampled, error) {
+	h.asked = append(h.asked, name)
+	return server.Sampled{Text: "yes"}, nil
+}
+
+func TestServersAskTheSessionThatHasThem(t *testing.T) { // C095
+	bubble(t, func(t *testing.T) {
+		var told client.Options
+		w := newWorld(map[string]*fake{"a": {Tools: toolsNamed("x")}})
+		p := w.pool(t, func(o *mcpbridge.Options) {
+			o.Connect = func(ctx context.Context, s mcpbridge.Server, c client.Options) (client.Peer, error) {
+				told = c
+				return w.connect(ctx, s, c)
+			}
+		})
+		one, other := &host{offers: server.Offers{Form: true}}, &host{offers: server.Offers{Form: true}}
+		b := load(t, p, nil, mcpbridge.Session{ID: "s", Dir: "/w", Host: one}, address("a"))
+		message(t, b)
+		ask := func() []any {
+			reply, err := told.Host.Elicit(t.Context(), "whatever", server.Elicitation{})
+			sampled, sampleErr := told.Host.Sample(t.Context(), "whatever", server.Sampling{})
+			return []any{told.Host.Roots(), told.Host.Offers(), reply.Action, err != nil, sampled.Text, sampleErr != nil}
+		}
+		offers := server.Offers{Form: true}
+		if diff := cmp.Diff([]any{[]string{"/w"}, offers, "accept", false, "yes", false}, ask()); diff != "" {
+			t.Errorf("with a session (-want +got):\n%s", diff)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]any{[]string(nil), offers, "", true, "", true}, ask()); diff != "" {
+			t.Errorf("without one (-want +got):\n%s", diff)
+		}
+		renamed := address("a")
+		renamed.Name = "b"
+		message(t, load(t, p, nil, mcpbridge.Session{ID: "s", Dir: "/w", Host: other}, renamed))
+		ask()
+		if diff := cmp.Diff([][]string{{"a", "a"}, {"b", "b"}}, [][]string{one.asked, other.asked}); diff != "" {
+			t.Errorf("who was asked by whom (-want +got):\n%s", diff)
+		}
+		if told.Label != "a" || told.Name != "lorimer" || told.Version != "1" || !told.HTTP {
+			t.Errorf("options of the connection: %+v", told)
+		}
+	})
+}
