@@ -163,6 +163,22 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Arguments that are no JSON reach no server.
+func TestArgumentsThatAreNone(t *testing.T) {
+	for _, f := range []*fake{handshake(nil), stateless(nil)} {
+		bubble(t, f, client.Options{HTTP: true}, func(t *testing.T, p client.Peer) {
+			if _, err := p.Call(t.Context(), client.Tool{Name: "t"}, []byte(`{"a":`), client.CallOptions{}); err == nil {
+				t.Error("called")
+			}
+			for _, method := range f.methods() {
+				if method == "tools/call" {
+					t.Error("the server was called")
+				}
+			}
+		})
+	}
+}
+
 // slowTool works for d, and tells each tick of it, with a token in the form of form.
 func slowTool(d, tick time.Duration, form string) reply {
 	return func(ctx ctx, f *fake, r request) (string, error) {

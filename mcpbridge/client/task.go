@@ -179,9 +179,9 @@ func (t task) failure(raw json.RawMessage) error {
 		return &refusal
 	}
 	if t.message == "" {
-		return fmt.Errorf("the server's task has %s", t.status)
+		return fmt.Errorf("the server's task has ended as %s", t.status)
 	}
-	return fmt.Errorf("the server's task has %s: %s", t.status, t.message)
+	return fmt.Errorf("the server's task has ended as %s: %s", t.status, t.message)
 }
 
 // abandon tells the server that a task is not wanted any more. It does not wait.

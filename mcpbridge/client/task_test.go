@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
@@ -78,7 +79,16 @@ func TestTasks(t *testing.T) {
 		{"2026-07-28, cancelled by the server", stateless(map[string]reply{
 			"tools/call": says(`{"resultType":"task","taskId":"7","status":"cancelled"}`),
 			"tasks/get":  says(`{"taskId":"7","status":"cancelled","statusMessage":"shutting down"}`),
-		}), client.Result{}, "task has cancelled: shutting down", []string{"tasks/get"}, 0},
+		}), client.Result{}, "task has ended as cancelled: shutting down", []string{"tasks/get"}, 0},
+		{"2026-07-28, failed without a reason", stateless(map[string]reply{
+			"tools/call": says(`{"resultType":"task","taskId":"7","status":"failed"}`),
+			"tasks/get":  says(`{"taskId":"7","status":"failed"}`),
+		}), client.Result{}, "task has ended as failed", []string{"tasks/get"}, 0},
+		{"2026-07-28, no answer that could be read", stateless(map[string]reply{
+			"tools/call":   says(`{"resultType":"task","taskId":"7","status":"working"}`),
+			"tasks/get":    says(`[]`),
+			"tasks/cancel": refuses(-32602, "no such task"),
+		}), client.Result{}, "tasks/get: the server's answer is no JSON object", []string{"tasks/get", "tasks/cancel"}, time.Second},
 		{"2026-07-28, asks", stateless(map[string]reply{
 			"tools/call": says(`{"resultType":"task","taskId":"7","status":"working"}`),
 			"tasks/get": inTurn(says(`{"taskId":"7","status":"input_required","inputRequests":{"a":{"method":"roots/list"}}}`),
@@ -184,6 +194,25 @@ func TestTaskCancelled(t *testing.T) {
 				}
 				synctest.Wait()
 				f.last(t, "tasks/cancel")
+			})
+		})
+	}
+}
+
+// A server that dies between two looks at a task ends the call, with its reason.
+func TestTaskDies(t *testing.T) {
+	for name, f := range map[string]*fake{
+		"2025-11-25": handshake(map[string]reply{"tools/call": says(`{"task":{"taskId":"7","status":"working"}}`)}),
+		"2026-07-28": stateless(map[string]reply{"tools/call": says(`{"resultType":"task","taskId":"7","status":"working"}`)}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, f, client.Options{}, func(t *testing.T, p client.Peer) {
+				time.AfterFunc(500*time.Millisecond, func() { f.die(&transport.GoneError{State: "exit status 3"}) })
+				begin := time.Now()
+				_, err := p.Call(t.Context(), client.Tool{Name: "t", Task: true}, nil, client.CallOptions{})
+				if !errors.Is(err, transport.ErrGone) || time.Since(begin) != 500*time.Millisecond {
+					t.Errorf("Call() = %v after %v", err, time.Since(begin))
+				}
 			})
 		})
 	}
