@@ -106,13 +106,23 @@ func (a *Authorizer) unknown(ctx context.Context, c Challenge) (again bool, err 
 	if c.Metadata == "" && wanted == nil || r.Metadata == c.Metadata && slices.Equal(r.Wanted, wanted) {
 		return false, nil
 	}
-	return false, a.store.change(ctx, r.Server, func(r *record) (bool, error) {
-		if r.Access == "" && r.Issuer == "" {
-			r.Metadata, r.Wanted = c.Metadata, wanted
-			return true, nil
+	a.note(ctx, func(r *record) bool {
+		if r.Access != "" || r.Issuer != "" {
+			return false
 		}
-		return false, nil
+		r.Metadata, r.Wanted = c.Metadata, wanted
+		return true
 	})
+	return false, nil
+}
+
+// note changes what is kept, where f says so. That it cannot be kept costs the next
+// login a hint, and is for the log.
+func (a *Authorizer) note(ctx context.Context, f func(*record) (keep bool)) {
+	err := a.store.change(ctx, a.server.String(), func(r *record) (bool, error) { return f(r), nil })
+	if err != nil {
+		a.o.Log.Warn().Str("server", origin(a.server)).Err(err).Msg("what a server says of logins is not kept")
+	}
 }
 
 // rejected looks for another token than one that was not taken.
@@ -125,13 +135,14 @@ func (a *Authorizer) rejected(ctx context.Context, token string, c Challenge) (a
 		return true, nil
 	}
 	if a.moved(ctx, r, c) {
-		return false, a.drop(ctx, r.Access, true)
+		a.drop(ctx, r.Access, true)
+		return false, nil
 	}
 	if r.Refresh == "" {
-		if c.Error != "invalid_token" {
-			return false, nil
+		if c.Error == "invalid_token" {
+			a.drop(ctx, r.Access, false)
 		}
-		return false, a.drop(ctx, r.Access, false)
+		return false, nil
 	}
 	if a.justForced(r.Access) {
 		return false, nil
@@ -163,18 +174,15 @@ func (a *Authorizer) insufficient(ctx context.Context, token string, c Challenge
 	if a.usable(r) && r.header() != token {
 		return true, nil
 	}
-	err = a.store.change(ctx, r.Server, func(r *record) (bool, error) {
+	a.note(ctx, func(r *record) bool {
 		before := len(r.Wanted)
 		r.Wanted = mergeScopes(r.Wanted, c.Scopes)
-		return len(r.Wanted) > before, nil
+		return len(r.Wanted) > before
 	})
-	if err != nil {
-		return false, err
-	}
 	if len(c.Scopes) == 0 {
-		return false, fmt.Errorf("%w that allows more; the server does not say what", ErrLogin)
+		return false, fmt.Errorf("%w that allows more, and the server does not say what", ErrLogin)
 	}
-	return false, fmt.Errorf("%w that allows more: %s", ErrLogin, tools.Line(strings.Join(c.Scopes, " "), maxText))
+	return false, fmt.Errorf("%w that allows more: %s; \"lorimer mcp login\" asks for it", ErrLogin, tools.Line(strings.Join(c.Scopes, " "), maxText))
 }
 
 // moved reports whether the server names other authorization servers than the one
@@ -195,16 +203,16 @@ func (a *Authorizer) moved(ctx context.Context, r *record, c Challenge) bool {
 }
 
 // drop gives up a token, and with moved the client that was registered for it.
-func (a *Authorizer) drop(ctx context.Context, access string, moved bool) error {
-	return a.store.change(ctx, a.server.String(), func(r *record) (bool, error) {
+func (a *Authorizer) drop(ctx context.Context, access string, moved bool) {
+	a.note(ctx, func(r *record) bool {
 		if r.Access != access {
-			return false, nil
+			return false
 		}
 		r.drop()
 		if moved && !r.Client.Configured {
 			r.Client = client{}
 		}
-		return true, nil
+		return true
 	})
 }
 

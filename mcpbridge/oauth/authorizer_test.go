@@ -447,6 +447,18 @@ func TestRefused(t *testing.T) {
 			t.Errorf("scopes = %q", g.Scopes)
 		}
 	})
+	t.Run("what cannot be remembered changes nothing", func(t *testing.T) {
+		s, dir := start(t, oauthtest.Config{}), filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink("nowhere", dir); err != nil {
+			t.Skip(err)
+		}
+		var log bytes.Buffer
+		a := oauth.NewAuthorizer(oauth.NewStore(filepath.Join(dir, "oauth")), oauth.Options{URL: s.URL(), Log: zerolog.New(&log)})
+		again, err := a.Refused(t.Context(), "", http.StatusUnauthorized, `Bearer scope="a"`)
+		if again || err != nil || !strings.Contains(log.String(), "is not kept") {
+			t.Errorf("Refused() = %v, %v, log %s", again, err, &log)
+		}
+	})
 	t.Run("renewed by another", func(t *testing.T) {
 		s, store := start(t, oauthtest.Config{}), newStore(t)
 		mustLogin(t, s, store, oauth.Settings{})
