@@ -64,7 +64,7 @@ func launch(e *Entry, f *fields) {
 	e.Dir = f.text("cwd", "workingDirectory")
 	e.EnvFile = f.text("envFile", "env_file")
 	if strings.ContainsAny(e.Command, " \t") && len(e.Args) == 0 {
-		f.warn("command has a space in it and is not split; put what follows it into args")
+		f.warn(Wrong, "command has a space in it and is not split; put what follows it into args")
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *parser) remote(e *Entry, f *fields) {
 		e.Headers = put(e.Headers, "Authorization", "Bearer ${"+variable+"}")
 	}
 	if _, v := f.take("headersHelper"); v != nil {
-		f.warn("headersHelper is not run; write ${NAME} in a header and set that variable")
+		f.warn(Wrong, "headersHelper is not run; write ${NAME} in a header and set that variable")
 	}
 	o := f.sub("oauth")
 	if o == nil {
@@ -159,7 +159,7 @@ func reach(e *Entry, f *fields) {
 func unreplaced(e *Entry, f *fields) {
 	look := func(field, value string) {
 		if name, ok := strings.CutPrefix(value, "$"); ok && isName(name) {
-			f.warn("%s: $%s is not replaced; write ${%s}", field, name, name)
+			f.warn(Wrong, "%s: $%s is not replaced; write ${%s}", field, name, name)
 		}
 	}
 	for _, a := range e.Args {
@@ -198,7 +198,7 @@ func limits(e *Entry, f *fields) {
 	}
 	if _, ok := f.values["tools"].(map[string]any); ok { // of Codex: how each is allowed
 		f.take("tools")
-		f.warn("tools has no effect; permissions are asked for by the mode of the session")
+		f.warn(Ignored, "tools has no effect; permissions are asked for by the mode of the session")
 	}
 	only, given := f.list("includeTools", "enabled_tools", "enabledTools", "available_tools", "tools", "include")
 	e.Exclude, _ = f.list("excludeTools", "disabled_tools", "disabledTools", "exclude")
@@ -218,12 +218,12 @@ func limits(e *Entry, f *fields) {
 func ignored(f *fields) {
 	for _, name := range []string{"autoApprove", "alwaysAllow", "trust"} {
 		if _, v := f.take(name); v != nil && v != false {
-			f.warn("%s has no effect; permissions are asked for by the mode of the session", name)
+			f.warn(Ignored, "%s has no effect; permissions are asked for by the mode of the session", name)
 		}
 	}
 	for _, name := range []string{"sandbox", "required"} {
 		if _, v := f.take(name); v != nil && v != false {
-			f.warn("%s has no effect", name)
+			f.warn(Ignored, "%s has no effect", name)
 		}
 	}
 	f.take("description")

@@ -17,13 +17,23 @@ type Entry struct {
 	EnvFile string // of variables for the program, NAME=value in each line; "" is none
 }
 
+// A Weight says who should hear a [Warning].
+type Weight int
+
+// The weights.
+const (
+	Wrong   Weight = iota // something does not do what it is there for: everybody
+	Ignored               // it has no effect here, and may have one on another program: who looks after servers
+	Hint                  // how something was understood: who looks for mistakes
+)
+
 // A Warning is something in a file that has no effect, or not the one that it may be
 // meant to have.
 type Warning struct {
-	File string
-	Line int    // from 1; 0 is the whole file
-	Text string // without secrets
-	Hint bool   // it is as it is meant to be, and of interest to who asks alone
+	File   string
+	Line   int    // from 1; 0 is the whole file
+	Text   string // without secrets
+	Weight Weight
 }
 
 func (w Warning) String() string { return at(w.File, w.Line) + ": " + w.Text }

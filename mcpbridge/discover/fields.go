@@ -18,8 +18,7 @@ import (
 type fields struct {
 	values   map[string]any
 	trouble  string // the first
-	warnings []string
-	hints    []string
+	warnings []Warning
 }
 
 func (f *fields) fail(format string, args ...any) {
@@ -28,12 +27,8 @@ func (f *fields) fail(format string, args ...any) {
 	}
 }
 
-func (f *fields) warn(format string, args ...any) {
-	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
-}
-
-func (f *fields) hint(format string, args ...any) {
-	f.hints = append(f.hints, fmt.Sprintf(format, args...))
+func (f *fields) warn(w Weight, format string, args ...any) {
+	f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf(format, args...), Weight: w})
 }
 
 // take takes the first of names that is there. One that is null is not.
@@ -186,7 +181,7 @@ func (f *fields) span(unit time.Duration, names ...string) time.Duration {
 			unit = time.Millisecond
 		}
 		d = times(n, unit)
-		f.hint("%s = %s is read as %v", name, s, d)
+		f.warn(Hint, "%s = %s is read as %v", name, s, d)
 	}
 	if d < 0 {
 		f.fail("%s must not be negative", name)
@@ -240,7 +235,7 @@ func (f *fields) join(name string, in *fields) {
 func (f *fields) rest(prefix string) {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
 		if f.values[name] != nil {
-			f.warn("unknown field %s has no effect", tools.Line(prefix+strings.TrimSpace(name), 100))
+			f.warn(Ignored, "unknown field %s has no effect", tools.Line(prefix+strings.TrimSpace(name), 100))
 		}
 	}
 }

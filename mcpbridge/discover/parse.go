@@ -121,27 +121,22 @@ type parser struct {
 	warnings []Warning
 }
 
-func (p *parser) warn(r raw, format string, args ...any) {
-	p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Text: of(r.name, fmt.Sprintf(format, args...))})
-}
-
 // of says of which server a text is.
 func of(name, text string) string { return fmt.Sprintf("server %.100q: %s", name, text) }
 
 // add reads r. The first of two with one name counts, as it does between files.
 func (p *parser) add(r raw) {
 	if line, ok := p.seen[r.name]; ok {
-		p.warn(r, "is declared in line %d already and has no effect here; give it another name", line)
+		text := fmt.Sprintf("is declared in line %d already and has no effect here; give it another name", line)
+		p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Text: of(r.name, text)})
 		return
 	}
 	p.seen[r.name] = r.line
 	f := &fields{values: r.fields}
 	e := p.entry(r, f)
-	for _, text := range f.warnings {
-		p.warn(r, "%s", text)
-	}
-	for _, text := range f.hints {
-		p.warnings = append(p.warnings, Warning{File: p.file, Line: r.line, Text: of(r.name, text), Hint: true})
+	for _, w := range f.warnings {
+		w.File, w.Line, w.Text = p.file, r.line, of(r.name, w.Text)
+		p.warnings = append(p.warnings, w)
 	}
 	p.entries = append(p.entries, e)
 }

@@ -22,11 +22,7 @@ func parse(t *testing.T, file, data string) ([]discover.Entry, []string) {
 	}
 	var lines []string
 	for _, w := range warnings {
-		line := w.String()
-		if w.Hint {
-			line = "hint " + line
-		}
-		lines = append(lines, line)
+		lines = append(lines, map[discover.Weight]string{discover.Ignored: "ignored ", discover.Hint: "hint "}[w.Weight]+w.String())
 	}
 	return entries, lines
 }
@@ -235,18 +231,18 @@ func TestParseWarns(t *testing.T) {
 	}{
 		{"nothing to say", `{"command":"a","description":"d","lazy":true,"metadata":{}}`, nil},
 		{"unknown fields", `{"command":"a","comand":"b","arg":[],"gone":null}`, []string{
-			`f.json:1: server "x": unknown field arg has no effect`, `f.json:1: server "x": unknown field comand has no effect`,
+			`ignored f.json:1: server "x": unknown field arg has no effect`, `ignored f.json:1: server "x": unknown field comand has no effect`,
 		}},
 		{"permissions", `{"command":"a","autoApprove":["*"],"alwaysAllow":["b"],"trust":true}`, []string{
-			`f.json:1: server "x": autoApprove has no effect; permissions are asked for by the mode of the session`,
-			`f.json:1: server "x": alwaysAllow has no effect; permissions are asked for by the mode of the session`,
-			`f.json:1: server "x": trust has no effect; permissions are asked for by the mode of the session`,
+			`ignored f.json:1: server "x": autoApprove has no effect; permissions are asked for by the mode of the session`,
+			`ignored f.json:1: server "x": alwaysAllow has no effect; permissions are asked for by the mode of the session`,
+			`ignored f.json:1: server "x": trust has no effect; permissions are asked for by the mode of the session`,
 		}},
 		{"no permissions", `{"command":"a","trust":false,"required":false}`, nil},
 		{"how tools of Codex are allowed", `{"command":"a","tools":{"search":{"approval_mode":"approve"}}}`, []string{
-			`f.json:1: server "x": tools has no effect; permissions are asked for by the mode of the session`,
+			`ignored f.json:1: server "x": tools has no effect; permissions are asked for by the mode of the session`,
 		}},
-		{"a sandbox", `{"command":"a","sandbox":true}`, []string{`f.json:1: server "x": sandbox has no effect`}},
+		{"a sandbox", `{"command":"a","sandbox":true}`, []string{`ignored f.json:1: server "x": sandbox has no effect`}},
 		{"a command with its arguments", `{"command":"npx -y server"}`, []string{
 			`f.json:1: server "x": command has a space in it and is not split; put what follows it into args`,
 		}},
@@ -260,7 +256,7 @@ func TestParseWarns(t *testing.T) {
 			`f.json:1: server "x": headers.Authorization: $TOKEN is not replaced; write ${TOKEN}`,
 		}},
 		{"unknown fields within", `{"url":"https://h","oauth":{"clientId":"a","audience":"b"}}`, []string{
-			`f.json:1: server "x": unknown field oauth.audience has no effect`,
+			`ignored f.json:1: server "x": unknown field oauth.audience has no effect`,
 		}},
 	}
 	for _, tt := range tests {
