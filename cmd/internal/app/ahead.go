@@ -12,7 +12,7 @@ import (
 // forbidden. `lorimer help configuration` lists the same keys.
 func unused(c *config.Config) []config.Warning {
 	keys := []string{
-		"acp.terminal", "budget", "compaction", "experimental", "mcp",
+		"acp.terminal", "budget", "compaction", "experimental",
 		"moderation", "permissions", "task", "tool", "tool_route", "web",
 	}
 	var all []config.Warning

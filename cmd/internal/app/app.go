@@ -23,6 +23,8 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/script"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
 	"github.com/lorimer-dev/lorimer/harness/place"
+	"github.com/lorimer-dev/lorimer/mcpbridge"
+	"github.com/lorimer-dev/lorimer/mcpbridge/discover"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/skills"
 	"github.com/lorimer-dev/lorimer/tools"
@@ -41,6 +43,7 @@ type Options struct {
 	Keep    Keep     // which threads and places there are
 	Log     zerolog.Logger
 	Warn    func(config.Warning) // hears what has no effect in a configuration file
+	Version string               // of the program, as MCP servers are told
 }
 
 // An App is what lives as long as the process. It is safe for concurrent use.
@@ -50,6 +53,7 @@ type App struct {
 	clock   *clock
 	prompts *prompt.Registry
 	trace   *trace.File // nil when there is none
+	login   *local.LoginPath
 	runner  *local.Runner
 	threads *lazy
 	places  *lazy // the same database, unless sessions leave nothing behind
@@ -64,9 +68,11 @@ type App struct {
 	found    sync.Once            // the model has been told of on standard error
 	problems once[skills.Problem] // with skills
 	failures once[string]         // to watch their folders
+	warned   once[discover.Warning]
 
-	mu      sync.Mutex // guards the field below
+	mu      sync.Mutex // guards the fields below
 	scripts map[string]*script.Script
+	pool    *mcpbridge.Pool // nil until a session has MCP servers
 }
 
 // Open reads the configuration. The database, models and network wait until they
@@ -102,10 +108,11 @@ func Open(o Options) (*App, error) {
 			return nil, err
 		}
 	}
+	a.login = local.NewLoginPath(o.Environ)
 	a.runner = local.NewRunner(local.RunnerOptions{
 		Env:   o.Environ,
 		Drop:  c.SecretEnv(),
-		Login: local.NewLoginPath(o.Environ),
+		Login: a.login,
 	})
 	a.threads = &lazy{open: a.openDatabase}
 	a.places = a.threads
@@ -143,12 +150,15 @@ func Open(o Options) (*App, error) {
 	return a, nil
 }
 
-// Close ends the turns that run and what they started, within ctx, and closes the
-// database.
+// Close ends the turns that run and what they started, and the MCP servers beside them,
+// within ctx, and closes the database.
 func (a *App) Close(ctx context.Context) error {
 	defer a.transports.close()
 	defer a.waitForLeft(ctx)
-	return errors.Join(a.engine.Close(ctx), a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
+	bridges := make(chan error, 1)
+	go func() { bridges <- a.closeBridges(ctx) }()
+	err := a.engine.Close(ctx)
+	return errors.Join(err, <-bridges, a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
 }
 
 // leftLimit is how long requests are waited for that have been cancelled and whose
@@ -192,6 +202,7 @@ func (a *App) Backend(ctx context.Context) (*acp.Backend, error) {
 		Open: func(ctx context.Context, d acp.Dirs) (acp.Workspace, error) {
 			return a.Workspace(d.Cwd, d.More...)
 		},
+		Connect: a.Connect,
 	}, nil
 }
 

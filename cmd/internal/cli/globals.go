@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -88,6 +89,10 @@ func (g *globals) load() (*config.Config, error) {
 	return c, nil
 }
 
+// ending is how long servers may take to end by themselves when a command is done.
+// Whoever interrupts it waits no longer than an editor does.
+const ending = 4 * time.Second
+
 // with sets the program up for the threads that keep says, runs f and ends what
 // was started.
 func (g *globals) with(ctx context.Context, keep app.Keep, f func(context.Context, *app.App) error) (err error) {
@@ -105,7 +110,11 @@ func (g *globals) with(ctx context.Context, keep app.Keep, f func(context.Contex
 		return err
 	}
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		limit := ending
+		if ctx.Err() != nil {
+			limit = closing
+		}
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 		defer cancel()
 		err = errors.Join(err, a.Close(end))
 	}()
@@ -118,6 +127,7 @@ func (g *globals) app(log *app.Log, keep app.Keep) (*app.App, error) {
 		Environ: g.process.Environ,
 		Keep:    keep,
 		Log:     log.Logger,
+		Version: version(),
 		Warn:    func(w config.Warning) { fmt.Fprintln(g.process.Stderr, "lorimer: warning:", w) },
 	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -72,15 +71,6 @@ func newMCPLogout(g *globals) *cobra.Command {
 			})
 		},
 	})
-}
-
-// inMCP runs f for the MCP servers of the current directory.
-func (g *globals) inMCP(cmd *cobra.Command, f func(ctx context.Context, a *app.App, dir string) error) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("finding the current directory: %w", err)
-	}
-	return g.with(cmd.Context(), app.Apart, func(ctx context.Context, a *app.App) error { return f(ctx, a, dir) })
 }
 
 // A loginSummary is what --json says of a login. Nothing in it is secret.

@@ -18,7 +18,7 @@ import (
 // inSession runs f with a new session in the current directory, for a client of
 // the given name that says of it what at says. The session ends with f.
 func inSession(ctx context.Context, a *app.App, client string, at harness.Place, f func(*harness.Session) error) error {
-	return here(a, client, func(sp harness.Spec) error {
+	return here(ctx, a, client, func(sp harness.Spec) error {
 		sp.Place = at
 		s, err := a.Engine().Open(ctx, sp)
 		if err != nil {
@@ -31,7 +31,7 @@ func inSession(ctx context.Context, a *app.App, client string, at harness.Place,
 // inThread is inSession for a stored thread, which goes on in the current
 // directory.
 func inThread(ctx context.Context, a *app.App, client, id string, at harness.Place, f func(*harness.Session) error) error {
-	return here(a, client, func(sp harness.Spec) error {
+	return here(ctx, a, client, func(sp harness.Spec) error {
 		sp.ID, sp.Place = id, at
 		s, err := a.Engine().Load(ctx, sp)
 		if err != nil {
@@ -47,7 +47,7 @@ func atHome(ctx context.Context, a *app.App, client, id string, f func(*harness.
 	if err != nil {
 		return absent(err, id)
 	}
-	return within(a, client, info, func(sp harness.Spec) error {
+	return within(ctx, a, client, info, func(sp harness.Spec) error {
 		sp.ID = id
 		s, err := a.Engine().Load(ctx, sp)
 		if err != nil {
@@ -58,7 +58,7 @@ func atHome(ctx context.Context, a *app.App, client, id string, f func(*harness.
 }
 
 // here gives f what a session in the current directory is made of.
-func here(a *app.App, client string, f func(harness.Spec) error) error {
+func here(ctx context.Context, a *app.App, client string, f func(harness.Spec) error) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("finding the current directory: %w", err)
@@ -67,27 +67,35 @@ func here(a *app.App, client string, f func(harness.Spec) error) error {
 	if err != nil {
 		return err
 	}
-	defer ws.Close() // nothing of it is needed any more
-	return f(spec(ws, client))
+	return furnish(ctx, a, client, ws, acp.Dirs{Cwd: dir}, f)
 }
 
 // within is here for the directories of a thread.
-func within(a *app.App, client string, info thread.Info, f func(harness.Spec) error) error {
+func within(ctx context.Context, a *app.App, client string, info thread.Info, f func(harness.Spec) error) error {
 	ws, err := a.Workspace(info.Cwd, info.Roots...)
 	if err != nil {
 		return fmt.Errorf("%w; \"lorimer run --session %s\" goes on with it in another directory", err, info.ID)
 	}
-	defer ws.Close() // nothing of it is needed any more
-	return f(spec(ws, client))
+	return furnish(ctx, a, client, ws, acp.Dirs{Cwd: info.Cwd, More: info.Roots}, f)
 }
 
-func spec(ws acp.Workspace, client string) harness.Spec {
-	return harness.Spec{
+// furnish gives f what a session in ws is made of, which it closes in the end. What
+// servers would ask of a person they are refused.
+func furnish(ctx context.Context, a *app.App, client string, ws acp.Workspace, d acp.Dirs, f func(harness.Spec) error) error {
+	defer ws.Close() // nothing of it is needed any more
+	servers, err := a.Connect(ctx, acp.Servers{
+		Dirs: d, Scratch: ws.Scratch, Host: app.Alone{Dirs: append([]string{d.Cwd}, d.More...)},
+	})
+	if err != nil {
+		return err
+	}
+	return f(harness.Spec{
 		FS:      ws.FS,
 		Runner:  ws.Runner,
 		Scratch: ws.Scratch,
+		Servers: servers,
 		Client:  prompt.Client{Name: client, Version: version()},
-	}
+	})
 }
 
 // absent tells of a thread that is not there where to look.

@@ -65,7 +65,7 @@ func newSessionFork(g *globals) *cobra.Command {
 				if err != nil {
 					return absent(err, args[0])
 				}
-				return within(a, "lorimer", info, func(sp harness.Spec) error {
+				return within(ctx, a, "lorimer", info, func(sp harness.Spec) error {
 					sp.ID = id
 					s, err := a.Engine().Fork(ctx, args[0], at, sp)
 					switch {
