@@ -35,7 +35,6 @@ type Bridge struct {
 	ends    sync.WaitGroup // of connections that are being closed
 
 	mu      sync.Mutex // guards the fields below, and those of links
-	begun   bool
 	closed  bool
 	ended   bool          // the connections are being closed
 	news    chan struct{} // closed and replaced when something changes
@@ -50,16 +49,18 @@ var _ server.Set = (*Bridge)(nil)
 func (b *Bridge) Begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.begun || b.closed {
+	for _, l := range b.links {
+		l.begin()
+	}
+}
+
+// begin starts the contact with one server, once. Its caller holds b.mu.
+func (l *link) begin() {
+	if l.begun || l.b.closed || !l.usable() {
 		return
 	}
-	b.begun = true
-	for _, l := range b.links {
-		if l.usable() {
-			l.dialing = true
-			b.life.start(l.run)
-		}
-	}
+	l.begun, l.dialing = true, true
+	l.b.life.start(l.run)
 }
 
 // Tools returns the tools of the servers that are connected, in the order of the servers
@@ -69,10 +70,12 @@ func (b *Bridge) Begin() {
 // (R-MCP-11). Tell hears of a wait that can be felt, and once in an outage of each server
 // that is missing.
 func (b *Bridge) Tools(ctx context.Context, tell func(notice string)) ([]tools.Tool, error) {
-	b.Begin()
 	b.mu.Lock()
 	for _, l := range b.links {
-		l.revive()
+		l.begin()
+		if l.state == server.Failed || l.state == server.NeedsLogin {
+			l.dialAtOnce()
+		}
 	}
 	late := b.expected()
 	b.mu.Unlock()
@@ -82,14 +85,6 @@ func (b *Bridge) Tools(ctx context.Context, tell func(notice string)) ([]tools.T
 		}
 	}
 	return b.offer(tell)
-}
-
-// revive has a server tried again that is not tried any more. Its caller holds b.mu.
-func (l *link) revive() {
-	if l.state != server.Failed && l.state != server.NeedsLogin {
-		return
-	}
-	l.dialAtOnce()
 }
 
 // dialAtOnce has a server tried without a pause, unless an attempt runs. Its caller

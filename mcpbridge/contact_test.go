@@ -468,6 +468,9 @@ func TestProbe(t *testing.T) { // R-MCP-11
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("Probe() failed with %v, or (-want +got):\n%s", err, diff)
 		}
+		if got := w.names(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("a probe of a has dialed %q", got)
+		}
 		a.set(func() { a.Tools = toolsNamed("x", "z") }) // silently
 		if got, err := br.Probe(t.Context(), "a"); err != nil || len(got.Tools) != 2 {
 			t.Errorf("Probe() of a connected one = %+v, %v", got, err)

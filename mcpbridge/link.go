@@ -36,6 +36,7 @@ type link struct {
 
 	// The fields below are guarded by b.mu.
 
+	begun   bool // run has been started
 	state   server.State
 	met     bool     // the first attempt is over, or there will be none
 	dialing bool     // an attempt runs, or is about to

@@ -148,7 +148,7 @@ func hideArgs(args []string) []string {
 // soundsSecret reports whether a value of that name is likely to be a secret.
 func soundsSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "auth", "cookie", "credential"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"key", "token", "secret", "pass", "pwd", "auth", "cookie", "credential"}, func(word string) bool {
 		return strings.Contains(name, word)
 	})
 }

@@ -42,10 +42,10 @@ func (l *link) status(m *merged) server.Status {
 }
 
 // Probe tells how the server of that name stands after one fresh attempt to reach it, and
-// to read what it has, within ctx. Where names repeat it is the first. The error is that
-// of ctx, or public where there is no such server.
+// to read what it has, within ctx. Servers that nobody has contacted yet it leaves alone.
+// Where names repeat it is the first. The error is that of ctx, or public where there is
+// no such server.
 func (b *Bridge) Probe(ctx context.Context, name string) (server.Status, error) {
-	b.Begin()
 	l := b.named(name)
 	if l == nil {
 		return server.Status{}, tools.Publicf("there is no MCP server %q; lorimer mcp list shows those there are", name)
@@ -54,6 +54,7 @@ func (b *Bridge) Probe(ctx context.Context, name string) (server.Status, error) 
 	if l.conn != nil {
 		l.conn.changed(l.conn.peer.About().Has...) // what a server says that is still there
 	}
+	l.begin()
 	l.dialAtOnce()
 	b.mu.Unlock()
 	err := b.until(ctx, func() bool { return b.closed || !l.dialing && (l.conn == nil || l.conn.settled()) })
