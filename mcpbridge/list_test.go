@@ -173,6 +173,9 @@ func TestManyTools(t *testing.T) { // MCP.md 4.4: 128 in all
 		if len(got.Names) != 128 || !slices.Equal(got.Notices, want) {
 			t.Errorf("%d tools, notices %q", len(got.Names), got.Notices)
 		}
+		if s := status(t, b, "b"); s.State != server.Connected || s.LastError != "its 29 tools are left out: with those of the servers before it they are more than 128" {
+			t.Errorf("status = %+v", s)
+		}
 		if again := message(t, b); again.Notices != nil {
 			t.Errorf("the next send tells %q again", again.Notices)
 		}

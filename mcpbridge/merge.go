@@ -12,6 +12,7 @@ import (
 type merged struct {
 	tools    []tools.Tool
 	names    map[*link][]string // of each server that has some of them
+	left     map[*link]int      // how many of a server are left out, because they are too many
 	warnings []string           // for the user
 }
 
@@ -23,7 +24,7 @@ func (b *Bridge) merge() *merged {
 	if b.merged != nil {
 		return b.merged
 	}
-	m := &merged{names: make(map[*link][]string)}
+	m := &merged{names: make(map[*link][]string), left: make(map[*link]int)}
 	owners := make(map[string]*tool)
 	for _, l := range b.links {
 		if l.catalog == nil {
@@ -44,6 +45,7 @@ func (b *Bridge) merge() *merged {
 		switch limit := b.pool.o.Limit; {
 		case l.conn == nil || len(mine) == 0:
 		case len(m.tools)+len(mine) > limit:
+			m.left[l] = len(mine)
 			m.warnings = append(m.warnings, fmt.Sprintf("The %d tools of the MCP server %s are left out, because %d of other servers are offered and models take no more than %d in all. Name those that you need under include, in its declaration.",
 				len(mine), show(l.s.Name), len(m.tools), limit))
 		default:

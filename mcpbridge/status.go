@@ -38,6 +38,9 @@ func (l *link) status(m *merged) server.Status {
 		s.Program, s.Revision = tools.Line(strings.TrimSpace(about.Name+" "+about.Version), 100), about.Revision
 		s.Prompts, s.Resources = len(l.catalog.prompts), len(l.catalog.resources)
 	}
+	if n := m.left[l]; n > 0 && s.LastError == "" {
+		s.LastError = fmt.Sprintf("its %d tools are left out: with those of the servers before it they are more than %d", n, l.b.pool.o.Limit)
+	}
 	return s
 }
 

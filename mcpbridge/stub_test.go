@@ -59,7 +59,7 @@ func stub(t *testing.T, name string, flags ...string) mcpbridge.Server {
 func realPool(t *testing.T) *mcpbridge.Pool {
 	t.Helper()
 	p := mcpbridge.NewPool(mcpbridge.Options{
-		Name: "lorimer", Version: "1",
+		Name: "lorimer", Version: "1", Limit: 10000,
 		Environ: func(context.Context) []string {
 			return append(os.Environ(), "ANTHROPIC_API_KEY=marker-of-a-key", "LC_ALL=C", "XDG_CACHE_HOME=/c", "https_proxy=http://p", "LC=no")
 		},
