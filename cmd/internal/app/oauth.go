@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
@@ -56,7 +57,7 @@ type MCPLogin struct {
 
 // LogIn lets the user log in at an MCP server of a session in dir.
 func (a *App) LogIn(ctx context.Context, dir string, l MCPLogin) (oauth.Grant, error) {
-	c, s, way, err := a.loginServer(dir, l.Server)
+	c, s, err := a.loginServer(dir, l.Server)
 	if err != nil {
 		return oauth.Grant{}, err
 	}
@@ -69,7 +70,7 @@ func (a *App) LogIn(ctx context.Context, dir string, l MCPLogin) (oauth.Grant, e
 	if err := noLogin(s); err != nil {
 		return oauth.Grant{}, fmt.Errorf("nobody logs in at the MCP server %q: %w", l.Server, err)
 	}
-	o := oauth.LoginOptions{Options: a.loginOptions(s, way), Open: l.Open, Tell: l.Tell}
+	o := oauth.LoginOptions{Options: a.loginOptions(s, route{a}), Open: l.Open, Tell: l.Tell}
 	if l.Port != 0 {
 		o.Settings.CallbackPort = l.Port
 	}
@@ -82,61 +83,46 @@ func (a *App) LogIn(ctx context.Context, dir string, l MCPLogin) (oauth.Grant, e
 
 // LogOut forgets the credential for an MCP server of a session in dir.
 func (a *App) LogOut(ctx context.Context, dir, server string) (oauth.Gone, error) {
-	c, s, way, err := a.loginServer(dir, server)
+	c, s, err := a.loginServer(dir, server)
 	if err != nil {
 		return oauth.Gone{}, err
 	}
 	if s.URL == "" {
 		return oauth.Gone{}, fmt.Errorf("nobody logs in at the MCP server %q: it has no address", server)
 	}
-	g, err := oauth.Logout(ctx, credentials(c), a.loginOptions(s, way))
+	g, err := oauth.Logout(ctx, credentials(c), a.loginOptions(s, route{a}))
 	if err != nil {
 		return g, fmt.Errorf("logging out of %s: %w", server, err)
 	}
 	return g, nil
 }
 
-// loginServer returns a server by its name, or one that only an editor knows by its
-// address, with the way to it.
-func (a *App) loginServer(dir, name string) (*config.Config, mcpbridge.Server, http.RoundTripper, error) {
-	none := mcpbridge.Server{}
+// loginServer returns a server by its name, or one that only an editor declares by its
+// address.
+func (a *App) loginServer(dir, name string) (*config.Config, mcpbridge.Server, error) {
 	c, err := a.config.read()
 	if err != nil {
-		return nil, none, nil, err
+		return nil, mcpbridge.Server{}, err
 	}
-	way, err := a.transports.get(c.Proxy, c.Certificates())
+	all, err := a.Servers(dir)
 	if err != nil {
-		return nil, none, nil, err
+		return nil, mcpbridge.Server{}, err
 	}
-	all := declared(c)
-	for _, s := range all {
-		if s.Name == name {
-			return c, s, way, nil
+	by := func(is func(mcpbridge.Server) bool) *mcpbridge.Server {
+		if i := slices.IndexFunc(all, is); i >= 0 {
+			return &all[i]
 		}
+		return nil
 	}
-	if !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://") {
-		return nil, none, nil, fmt.Errorf("there is no MCP server %q; \"lorimer mcp list\" shows those there are, and the address of another does too", name)
+	s := by(func(s mcpbridge.Server) bool { return s.Name == name })
+	if s == nil {
+		s = by(func(s mcpbridge.Server) bool { return s.URL == name && name != "" })
 	}
-	for _, s := range all {
-		if s.URL == name {
-			return c, s, way, nil
+	if s == nil {
+		if !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://") {
+			return nil, mcpbridge.Server{}, fmt.Errorf("there is no MCP server %q; \"lorimer mcp list\" shows those there are, and one that only an editor declares goes by its address", name)
 		}
+		s = &mcpbridge.Server{Name: name, Kind: mcpbridge.HTTP, URL: name}
 	}
-	return c, mcpbridge.Server{Name: name, Kind: mcpbridge.HTTP, URL: name}, way, nil
-}
-
-// declared returns the MCP servers of the configuration.
-func declared(c *config.Config) []mcpbridge.Server {
-	var all []mcpbridge.Server
-	for _, s := range c.Servers() {
-		d := mcpbridge.Server{Name: s.Name, URL: s.URL, Headers: s.Headers, Kind: mcpbridge.HTTP}
-		if s.Command != "" {
-			d.Kind = mcpbridge.Stdio
-		}
-		if s.Disabled {
-			d.Off = "disabled"
-		}
-		all = append(all, d)
-	}
-	return all
+	return c, *s, nil
 }
