@@ -77,11 +77,8 @@ func flaw(s mcpbridge.Server) string {
 }
 
 func flawOfProgram(s mcpbridge.Server) string {
-	switch base := strings.TrimSuffix(filepath.Base(s.Command), ".cmd"); {
-	case strings.TrimSpace(s.Command) == "":
+	if strings.TrimSpace(s.Command) == "" {
 		return "command is empty"
-	case (base == "npx" || base == "uvx" || base == "bunx") && len(s.Args) == 0: // which would ask for one and wait
-		return base + " needs the name of a package in args"
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		switch {

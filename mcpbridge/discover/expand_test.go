@@ -78,7 +78,6 @@ func TestResolveTrouble(t *testing.T) {
 			"cwd: ${command:x} is not understood; ${NAME}, ${NAME:-DEFAULT} and ${workspaceFolder} are"},
 		{"an open brace", program(func(e *discover.Entry) { e.Command = "${HOST" }), "command: ${ without a } behind it"},
 		{"an empty command", program(func(e *discover.Entry) { e.Command = "${EMPTY}" }), "command is empty"},
-		{"a runner without a package", program(func(e *discover.Entry) { e.Command = "/usr/bin/npx" }), "npx needs the name of a package in args"},
 		{"a name that is none", program(func(e *discover.Entry) { e.Env = map[string]string{"A=B": "c"} }), `env: "A=B" is not the name of a variable`},
 		{"a zero byte", program(func(e *discover.Entry) { e.Args = []string{"a\x00b"} }), "args has a zero byte in it"},
 		{"another scheme", address("ftp://h", nil), "url must begin with http:// or https:// and name a host"},

@@ -39,6 +39,7 @@ func Checks(s config.Sources, environ []string) []doctor.Check {
 		doctor.Check{Name: "workspace", Look: func(context.Context) []doctor.Finding { return checkWorkspace(c) }},
 		doctor.Check{Name: "instructions", Look: func(context.Context) []doctor.Finding { return checkInstructions(c) }},
 		doctor.Check{Name: "skills", Look: func(context.Context) []doctor.Finding { return checkSkills(c) }},
+		doctor.Check{Name: "mcp", Look: func(ctx context.Context) []doctor.Finding { return checkServers(ctx, c, environ) }},
 		doctor.Check{Name: "prompt", Look: func(context.Context) []doctor.Finding { return checkPrompt(c) }},
 		doctor.Check{Name: "model", Look: func(ctx context.Context) []doctor.Finding { return checkModel(ctx, c) }},
 		doctor.Check{Name: "providers", Look: func(context.Context) []doctor.Finding { return checkProviders(c) }},

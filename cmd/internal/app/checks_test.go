@@ -53,6 +53,15 @@ func TestChecks(t *testing.T) {
 		{"a certificate of a provider that is none", map[string]string{".config/lorimer/config.toml": sound + "[providers.openai]\nca_file = \"config.toml\"\n"}, "providers", "bad openai: ca_file ~/.config/lorimer/config.toml holds no certificate", false},
 		{"a model that nobody knows", map[string]string{".config/lorimer/config.toml": "model = \"acme/m\"\n[providers.acme]\nbase_url = \"https://a\"\napi_key_command = \"echo k\"\n"}, "model", "ok acme/m, because it is configured\nnote Lorimer does not know the model acme/m: it assumes a window of 128000 tokens and", true},
 		{"a setting that langchaingo needs", map[string]string{".config/lorimer/config.toml": "model = \"ibm/m\"\n[providers.ibm]\nkind = \"langchain/watsonx\"\napi_key_command = \"echo k\"\n"}, "model", "bad langchain/watsonx needs the option project", false},
+		{"no servers", nil, "mcp", "ok no MCP server is declared", true},
+		{"servers", map[string]string{".config/lorimer/config.toml": sound + "[mcp.a]\nurl = \"https://a\"\n[mcp.b]\ncommand = \"b\"\ndisabled = true\n"}, "mcp", "ok 2 servers declared, 1 of them in use", true},
+		{"a server with two ways", map[string]string{".config/lorimer/config.toml": sound + "[mcp.a]\nurl = \"https://a\"\ncommand = \"b\"\n"}, "mcp", "ok 1 server declared, 0 of them in use\nnote ~/.config/lorimer/config.toml:2: server \"a\": give either command or url", true},
+		{"a server that is none", map[string]string{".config/lorimer/config.toml": sound + "[mcp.a]\ncommand = \"/nowhere/a\"\n"}, "mcp", "note ~/.config/lorimer/config.toml:2: server \"a\": there is no program /nowhere/a; correct the path in command", true},
+		{"an address that is none", map[string]string{".config/lorimer/config.toml": sound + "[mcp.a]\nurl = \"a.example\"\n"}, "mcp", "server \"a\": url must begin with http:// or https:// and name a host", true},
+		{"a variable that is not set", map[string]string{".config/lorimer/config.toml": sound + "[mcp.a]\nurl = \"https://a/${B}\"\n"}, "mcp", "server \"a\": url: the variable B is not set", true},
+		{"a file of servers that is missing", map[string]string{".config/lorimer/config.toml": "mcp_files = [\"none.json\"]\n" + sound}, "mcp", "ok no MCP server is declared\nnote ~/.config/lorimer/none.json: no such file or directory", true},
+		{"a file of servers", map[string]string{".config/lorimer/config.toml": "mcp_files = [\"~/m.json\"]\n" + sound, "m.json": "{\"mcpServers\":{\"a\":{\"url\":\"https://a\",\"timeout\":30,\"nope\":1}}}"}, "mcp", "note ~/m.json:1: server \"a\": timeout = 30 is read as 30s\nnote ~/m.json:1: server \"a\": unknown field nope has no effect", true},
+		{"servers of a directory", map[string]string{"src/.mcp.json": "{\"mcpServers\":{\"a\":{\"url\":\"https://a\",\"headers\":{\"Authorization\":\"Bearer x\"}}}}"}, "mcp", "note ~/src/.mcp.json:1: server \"a\": not approved; look at it in the file, then \"lorimer mcp approve\" with its name allows it\nnote ~/src/.mcp.json:1: server \"a\": headers.Authorization holds a secret that whoever has this file can read", true},
 		{"a hook on a tool", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\ntool = \"deploy\"\n"}, "prompt", "ok ", true},
 		{"a hook on nothing", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"drop\"\nsection = \"nope\"\n"}, "prompt", `bad ~/.config/lorimer/config.toml:2: configuration key "hook": nothing to drop: there is no section "nope"`, false},
 		{"a hook of one session", map[string]string{".config/lorimer/config.toml": sound + "[[hook]]\naction = \"append\"\nsection = \"mine\"\ntext = \"x\"\nliteral = true\nscope = \"s\"\n"}, "prompt", `bad ~/.config/lorimer/config.toml:2: prompt section "mine"`, false},
@@ -60,7 +69,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, name := range []string{"AGENTS.md", "src/AGENTS.md", ".config/lorimer/models.toml"} {
+			for _, name := range []string{"AGENTS.md", "src/AGENTS.md", "src/.mcp.json", ".config/lorimer/models.toml"} {
 				m.write(name, "")
 			}
 			m.write(".config/lorimer/config.toml", sound)
