@@ -30,7 +30,7 @@ type Rules struct {
 	Folders map[string][]string
 
 	// Owners says which folders may import a library, by the import path or a
-	// path above it; the longest counts. A path that ends in "/..." stands for what
+	// path above it; the longest counts. One without folders is for tests. A path that ends in "/..." stands for what
 	// is below it alone. Libraries that are not listed are free.
 	Owners map[string][]string
 
@@ -154,7 +154,12 @@ func (c *checker) spec(s source, spec *ast.ImportSpec) {
 	if s.test || inAny(c.rules.Anyone, s.folder) {
 		return
 	}
-	if owners, ok := c.owners(imported); ok && !inAny(owners, s.folder) {
+	owners, ok := c.owners(imported)
+	switch {
+	case !ok || inAny(owners, s.folder):
+	case len(owners) == 0:
+		c.report(spec.Pos(), "%q is for tests alone", imported)
+	default:
 		c.report(spec.Pos(), "%q belongs to %s", imported, strings.Join(owners, ", "))
 	}
 }
