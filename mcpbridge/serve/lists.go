@@ -220,6 +220,7 @@ func listen(ctx context.Context, r *request) (any, *fault) {
 	if o.Watch != nil {
 		granted = filter{p.Wanted.Tools, p.Wanted.Prompts && o.Prompts != nil, p.Wanted.Resources && o.Resources != nil}
 	}
+	r.baseline(ctx, granted)
 	// The client is told before anything else is sent for it.
 	r.c.out.put(ctx.Done(), subscribed("notifications/subscriptions/acknowledged", r.id, &granted), 1)
 	if granted != (filter{}) {
@@ -240,6 +241,21 @@ func listen(ctx context.Context, r *request) (any, *fault) {
 		ResultType string     `json:"resultType"`
 		Meta       resultMeta `json:"_meta"`
 	}{"complete", resultMeta{r.c.s.about(), r.id}}, nil
+}
+
+// baseline looks at lists that a listener wants to hear of and has never asked for, so
+// that the first change of them shows.
+func (r *request) baseline(ctx context.Context, f filter) {
+	l := r.c.lists
+	for _, k := range []kind{kindTools, kindPrompts, kindResources} {
+		if !f.has(k) || slices.Contains(l.seen(), k) {
+			continue
+		}
+		told := l.telling(k)
+		if list, err := l.list(ctx, k); err == nil { // else the client is told when it asks
+			told(list)
+		}
+	}
 }
 
 // ended tells a listener that this side ends its subscription.

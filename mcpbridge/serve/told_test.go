@@ -293,6 +293,21 @@ func TestListen(t *testing.T) {
 	})
 }
 
+// Who listens before it has seen a list hears of the first change of it.
+func TestListenFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChanging()
+		p := start(t, c, serve.Options{Watch: c.watch})
+		p.ask(modern("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`))
+		c.add("new")
+		(<-c.changed)()
+		if got := p.next(); !strings.Contains(got, "tools/list_changed") {
+			t.Errorf("message %s", got)
+		}
+		p.finish()
+	})
+}
+
 // An agent answers, tells of its turn while that runs, and is cancelled with its call.
 func TestAskAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
