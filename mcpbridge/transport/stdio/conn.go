@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"sync"
 
@@ -170,7 +171,13 @@ func (c *conn) open(method string) (uint64, *call, error) {
 	return c.last, open, nil
 }
 
-// deadLocked returns why nothing can be sent, and nil while it can.
+// dead returns why nothing can be sent, and nil while it can.
+func (c *conn) dead() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deadLocked()
+}
+
 func (c *conn) deadLocked() error {
 	switch {
 	case c.err != nil:
@@ -208,10 +215,7 @@ func (c *conn) notify(ctx context.Context, method string, params json.RawMessage
 	if err != nil {
 		return unsent(err)
 	}
-	c.mu.Lock()
-	err = c.deadLocked()
-	c.mu.Unlock()
-	if err != nil {
+	if err := c.dead(); err != nil {
 		return unsent(err)
 	}
 	return c.send(ctx, message(nil, method, "params", params))
@@ -221,28 +225,39 @@ func (c *conn) notify(ctx context.Context, method string, params json.RawMessage
 // of no use any more.
 func (c *conn) send(ctx context.Context, line []byte) error {
 	n, err := c.out.write(ctx, c.done, line)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case n > 0:
-		c.kill(errHalf)
+	}
+	if err = c.unwritten(ctx, n, err); n == 0 {
+		err = unsent(err)
+	}
+	return err
+}
+
+// unwritten returns why only n bytes of a message were written, and ends the program
+// where it must.
+func (c *conn) unwritten(ctx context.Context, n int, err error) error {
+	slow := ctx.Err() != nil || errors.Is(err, errUnread)
+	switch {
 	case errors.Is(err, errGone):
-		return unsent(c.failure())
-	case ctx.Err() != nil, errors.Is(err, errUnread):
-		return unsent(err)
-	default:
+		return c.failure()
+	case errors.Is(err, os.ErrClosed): // by close, or a moment before end
+		if err := c.dead(); err != nil {
+			return err
+		}
+	case slow && n == 0:
+		return err
+	case slow:
+		c.kill(errHalf)
+	case !soon(ctx, mute, c.done): // mostly it has ended
 		c.kill(errInput)
 	}
 	select { // its last words are worth more than the error of a pipe
 	case <-c.done:
-		err = c.failure()
+		return c.failure()
 	case <-ctx.Done():
-		err = ctx.Err()
+		return ctx.Err()
 	}
-	if n > 0 {
-		return err
-	}
-	return unsent(err)
 }
 
 // failure returns why done is closed.

@@ -40,7 +40,7 @@ func (d *decoder) line(line []byte) {
 		if d.part != nil {
 			line = d.more(line)
 		} else {
-			line = d.first(line)
+			line = d.first(line, true)
 		}
 		line = bytes.TrimSpace(line)
 	}
@@ -49,11 +49,15 @@ func (d *decoder) line(line []byte) {
 // end is called behind the last line.
 func (d *decoder) end() { d.drop() }
 
-// drop gives up a message that has begun.
+// drop gives up a message that has begun. What looked like one may be an array with a
+// line for each, or a bracket of a log with messages behind it.
 func (d *decoder) drop() {
-	if d.part != nil {
-		d.junk(d.part)
-		d.part = nil
+	part := d.part
+	d.part = nil
+	for line := range bytes.Lines(part) {
+		for line = bytes.TrimSpace(line); len(line) > 0; line = bytes.TrimSpace(line) {
+			line = d.first(line, false)
+		}
 	}
 }
 
@@ -78,8 +82,8 @@ func (d *decoder) more(line []byte) (rest []byte) {
 }
 
 // first looks for the first message in a line, and returns what comes behind it. What
-// comes before is junk.
-func (d *decoder) first(line []byte) (rest []byte) {
+// comes before is junk. Open tells whether it may go on in the next line.
+func (d *decoder) first(line []byte, open bool) (rest []byte) {
 	at := 0
 	for range tries {
 		next := bytes.IndexAny(line[at:min(len(line), lookIn)], "{[")
@@ -93,7 +97,7 @@ func (d *decoder) first(line []byte) (rest []byte) {
 		case end > 0 && d.value(line[at:at+end]):
 			d.before(line[:at])
 			return line[at+end:]
-		case end < 0 && !s.quoted && begins(line[at:], at == 0):
+		case end < 0 && open && !s.quoted && begins(line[at:], at == 0):
 			d.before(line[:at])
 			d.part, d.scan = append(bytes.Clone(line[at:]), '\n'), s
 			return nil
@@ -140,7 +144,8 @@ func (d *decoder) value(data []byte) bool {
 func begins(text []byte, alone bool) bool {
 	if !alone {
 		inner, ok := bytes.CutPrefix(text, []byte("{"))
-		return ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte(`"jsonrpc"`))
+		inner = bytes.TrimSpace(inner)
+		return ok && (len(inner) == 0 || bytes.HasPrefix(inner, []byte(`"jsonrpc"`)))
 	}
 	inner := bytes.TrimSpace(text[1:])
 	if text[0] == '{' {

@@ -105,7 +105,8 @@ func message(id json.RawMessage, method, body string, value json.RawMessage) []b
 	return append(b, "}\n"...)
 }
 
-// oneLine returns data without line ends. Its error says that data is no JSON.
+// oneLine returns data without line ends; nil is nothing. Its error says that data is
+// no JSON.
 func oneLine(data json.RawMessage) (json.RawMessage, error) {
 	if data == nil || bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 && json.Valid(data) {
 		return data, nil

@@ -50,7 +50,7 @@ func runners() []runner {
 // missingPackage returns what could be added where the command runs packages and is
 // given none, and "" where nothing is wrong.
 func missingPackage(command string, args []string) string {
-	name := strings.ToLower(filepath.Base(filepath.ToSlash(command)))
+	name := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
 	for _, suffix := range []string{".exe", ".cmd", ".ps1"} {
 		name = strings.TrimSuffix(name, suffix)
 	}

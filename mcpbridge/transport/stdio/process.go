@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,9 +62,7 @@ func startProcess(path string, o Options) (*process, error) {
 		go p.run(started) // tend waits for it
 		err = <-started
 	}
-	for _, f := range theirs {
-		f.Close()
-	}
+	closeAll(theirs)
 	if err != nil {
 		p.close()
 		return nil, startError(path, o, err)
@@ -76,34 +73,32 @@ func startProcess(path string, o Options) (*process, error) {
 // pipes makes the pipes and returns the ends of the program. They are files, so that
 // waiting for the program never means waiting for what is read from them.
 func (p *process) pipes() (theirs []*os.File, err error) {
-	pipe := func(ours **os.File, reads bool) *os.File {
-		r, w, e := os.Pipe()
-		if e != nil {
-			err = errors.Join(err, fmt.Errorf("opening a pipe: %w", e))
-			return nil
+	open := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
 		}
-		if reads {
-			*ours = r
-			theirs = append(theirs, w)
-			return w
-		}
-		*ours = w
-		theirs = append(theirs, r)
-		return r
+		return r, w
 	}
-	in, out, errs := pipe(&p.in, false), pipe(&p.out, true), pipe(&p.err, true)
-	if err == nil {
-		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
+	in, ours := open()
+	p.in = ours
+	ours, out := open()
+	p.out = ours
+	ours, errs := open()
+	p.err = ours
+	if err != nil {
+		err = fmt.Errorf("opening a pipe: %w", err)
 	}
-	return theirs, err
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
+	return []*os.File{in, out, errs}, err
 }
 
 // close closes the ends of this side.
-func (p *process) close() {
-	for _, f := range []*os.File{p.in, p.out, p.err} {
-		if f != nil {
-			f.Close() // the input may be closed before
-		}
+func (p *process) close() { closeAll([]*os.File{p.in, p.out, p.err}) }
+
+// closeAll closes files; nil is none.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // the input may be closed before, and none holds what is lost
 	}
 }
 
@@ -122,11 +117,11 @@ func (p *process) run(started chan<- error) {
 	close(p.exited)
 }
 
-// tend has read read the output until the program is gone, and what it started with
-// it. It returns why.
+// tend reads the output with read until the program is gone, and what it has started.
+// It returns why.
 func (p *process) tend(read func(io.Reader)) *transport.GoneError {
 	output := begin(func() { read(p.out) })
-	words := begin(func() { io.Copy(p.stderr, p.err) })
+	words := begin(func() { listen(p.err, p.stderr) })
 	select {
 	case <-p.exited:
 	case <-output:
@@ -152,6 +147,18 @@ func (p *process) gone(left bool) *transport.GoneError {
 		}
 	}
 	return gone
+}
+
+// listen copies what r has, with less memory than [io.Copy] holds all the while.
+func listen(r io.Reader, t *tail) {
+	buf := make([]byte, 2<<10)
+	for {
+		n, err := r.Read(buf)
+		t.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
 }
 
 // begin runs f and returns what is closed when it has returned.
@@ -216,8 +223,14 @@ func (p *process) reap() {
 	_ = p.cmd.Wait() // an exit code other than 0 is an error too; the state says all
 }
 
-// end kills the program and its group. The first cause counts.
+// end kills the program and its group, unless it has ended by itself. The first cause
+// counts.
 func (p *process) end(cause error) {
+	select {
+	case <-p.exited:
+		return
+	default:
+	}
 	p.mu.Lock()
 	if p.cause == nil {
 		p.cause = cause
