@@ -72,7 +72,8 @@ func (s *Session) Call(ctx context.Context, name string, input json.RawMessage, 
 	if t.screen(c); c.refused != nil {
 		return CallResult{}, &tools.PublicError{Text: c.refused.Text}
 	}
-	c.info = c.tool.Info()
+	t.announce(c)
+	t.introduce(c)
 	r := t.perform(ctx, c)
 	if ctx.Err() != nil {
 		return CallResult{}, ctx.Err()

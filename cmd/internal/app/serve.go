@@ -126,15 +126,32 @@ func (d *Desk) enter(ctx context.Context) (*room, error) {
 			return nil, err
 		}
 		sp := d.spec(r.space)
+		if d.o.Offer.Servers {
+			if sp.Servers, err = d.connect(ctx, a, r.space); err != nil {
+				return nil, err
+			}
+		}
 		sp.Choice = &harness.Choice{Model: offline.Name, Mode: mode}
 		sp.Changed = d.change
-		r.session, err = a.engine.Open(ctx, sp)
-		return r, err
+		if r.session, err = a.engine.Open(ctx, sp); err != nil {
+			return nil, err
+		}
+		if r.servers = sp.Servers; r.servers != nil {
+			r.unwatch = r.servers.Watch(d.change)
+		}
+		return r, nil
 	})
 }
 
 func (d *Desk) spec(ws acp.Workspace) harness.Spec {
 	return harness.Spec{FS: ws.FS, Runner: ws.Runner, Scratch: ws.Scratch, Client: d.o.Client}
+}
+
+// connect returns the MCP servers of a session of a, which closes them.
+func (d *Desk) connect(ctx context.Context, a *App, ws acp.Workspace) (server.Set, error) {
+	return a.Connect(ctx, acp.Servers{
+		Dirs: acp.Dirs{Cwd: d.o.Dir}, Scratch: ws.Scratch, Host: Alone{Dirs: []string{d.o.Dir}},
+	})
 }
 
 // servedMode is the mode of what is served: that of the command line, or the strictest.
@@ -227,6 +244,7 @@ func (d *Desk) Call(ctx context.Context, c serve.Call) (serve.Result, error) {
 // A callSink tells how far a call is, by its title and then by its output.
 type callSink struct {
 	progress func(serve.Progress)
+	titles   titles
 	told     int
 }
 
@@ -234,8 +252,8 @@ type callSink struct {
 func (s *callSink) Emit(e event.Event) error {
 	switch e := e.(type) {
 	case event.ToolCall:
-		if e.Status == event.InProgress {
-			s.tell(e.Title)
+		if title := s.titles.begun(e); title != "" {
+			s.tell(title)
 		}
 	case event.Output:
 		lines := strings.Split(strings.TrimRight(e.Data, "\r\n"), "\n")
@@ -252,96 +270,27 @@ func (s *callSink) tell(message string) {
 	s.progress(serve.Progress{Done: float64(s.told), Message: message})
 }
 
-// wordsArgument is what a skill is used with.
-const wordsArgument = "message"
+// titles are what calls do in words, by their ids. The zero value is ready.
+type titles map[string]event.ToolCall
 
-// Prompts implements [serve.Prompter]: the skills, then the prompts of servers. The
-// first of a name counts.
-func (d *Desk) Prompts(ctx context.Context) ([]serve.Prompt, error) {
-	r, err := d.enter(ctx)
-	if err != nil {
-		return nil, err
+// begun returns what a call does that e lets begin, or "". A command or a path says
+// too little without the icon that an editor shows beside it, and so has the name of
+// the tool before it.
+func (t *titles) begun(e event.ToolCall) string {
+	if *t == nil {
+		*t = make(titles)
 	}
-	skills, err := d.skills(r)
-	if err != nil {
-		return nil, d.public(err)
+	c := (*t)[e.ID]
+	c.Name, c.Kind, c.Title = cmp.Or(c.Name, e.Name), cmp.Or(c.Kind, e.Kind), cmp.Or(e.Title, c.Title)
+	(*t)[e.ID] = c
+	if e.Status != event.InProgress {
+		return ""
 	}
-	var all []serve.Prompt
-	for _, s := range skills {
-		all = append(all, serve.Prompt{Name: s.Name, Description: s.Description, Arguments: []server.Argument{
-			{Name: wordsArgument, Description: "What to do by the skill"},
-		}})
+	switch c.Kind {
+	case tools.KindExecute, tools.KindEdit, tools.KindRead, tools.KindMove, tools.KindDelete:
+		return c.Name + ": " + c.Title
 	}
-	if r.servers == nil {
-		return all, nil
-	}
-	for _, p := range r.servers.Prompts() {
-		if !slices.ContainsFunc(all, func(other serve.Prompt) bool { return other.Name == p.Command }) {
-			all = append(all, serve.Prompt{Name: p.Command, Description: p.Description, Arguments: p.Arguments})
-		}
-	}
-	return all, nil
-}
-
-// skills returns the skills on offer, by name.
-func (d *Desk) skills(r *room) ([]prompt.Skill, error) {
-	if !d.o.Offer.Skills {
-		return nil, nil
-	}
-	c, err := r.app.config.read()
-	if err != nil {
-		return nil, faulty(err)
-	}
-	all := told(r.app.find(c, harness.Place{Dir: d.o.Dir}))
-	slices.SortStableFunc(all, func(a, b prompt.Skill) int { return cmp.Compare(a.Name, b.Name) })
-	return all, nil
-}
-
-// Prompt implements [serve.Prompter].
-func (d *Desk) Prompt(ctx context.Context, name string, arguments map[string]string) ([]server.Part, error) {
-	r, err := d.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	skills, err := d.skills(r)
-	if err != nil {
-		return nil, d.public(err)
-	}
-	for _, s := range skills {
-		if s.Name == name {
-			text := strings.TrimSpace(s.Full() + "\n\n" + arguments[wordsArgument])
-			return []server.Part{{Role: "user", Text: text}}, nil
-		}
-	}
-	if r.servers == nil || !slices.ContainsFunc(r.servers.Prompts(), func(p server.Prompt) bool { return p.Command == name }) {
-		return nil, serve.ErrNone
-	}
-	return r.servers.Prompt(ctx, name, arguments)
-}
-
-// Resources implements [serve.Library].
-func (d *Desk) Resources(ctx context.Context) ([]server.Resource, error) {
-	r, err := d.enter(ctx)
-	if err != nil || r.servers == nil {
-		return nil, err
-	}
-	return r.servers.Resources(), nil
-}
-
-// Read implements [serve.Library].
-func (d *Desk) Read(ctx context.Context, uri string) ([]server.Part, error) {
-	r, err := d.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if r.servers == nil {
-		return nil, serve.ErrNone
-	}
-	parts, owned, err := r.servers.Read(ctx, uri)
-	if err == nil && !owned {
-		err = serve.ErrNone
-	}
-	return parts, err
+	return c.Title
 }
 
 // public returns err as one whose text other agents may read: what a client of a
@@ -355,60 +304,4 @@ func (d *Desk) public(err error) error {
 	}
 	d.o.Log.Warn().Err(err).Msg("another agent cannot get what it asks for")
 	return &tools.PublicError{Text: acp.Explain(err).Message, Err: err}
-}
-
-// An opened is something that the first who wants it opens. When that fails, the next
-// one tries again.
-type opened[T any] struct {
-	token  chan struct{} // held by who looks at the fields below, also while it is opened
-	have   bool
-	closed bool
-	value  T
-}
-
-func newOpened[T any]() *opened[T] { return &opened[T]{token: make(chan struct{}, 1)} }
-
-var errDeskClosed = errors.New("the desk is closed")
-
-// get returns the value, which open opens unless that was done.
-func (o *opened[T]) get(ctx context.Context, open func() (T, error)) (none T, err error) {
-	if err := o.hold(ctx); err != nil {
-		return none, err
-	}
-	defer func() { <-o.token }()
-	switch {
-	case o.closed:
-		return none, errDeskClosed
-	case o.have:
-		return o.value, nil
-	}
-	v, err := open()
-	if err != nil {
-		return none, err
-	}
-	o.value, o.have = v, true
-	return v, nil
-}
-
-// close closes the value with f, if it was opened. It can be opened no more.
-func (o *opened[T]) close(ctx context.Context, f func(T) error) error {
-	if err := o.hold(ctx); err != nil {
-		return err
-	}
-	defer func() { <-o.token }()
-	if o.closed || !o.have {
-		o.closed = true
-		return nil
-	}
-	o.closed = true
-	return f(o.value)
-}
-
-func (o *opened[T]) hold(ctx context.Context) error {
-	select {
-	case o.token <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -135,27 +135,43 @@ func (c *chat) find(id string) *talk {
 	return t
 }
 
-// open opens a session, or loads the one with that id.
+// open opens a session in space, or loads the one with that id.
 func (c *chat) open(ctx context.Context, id string, space acp.Workspace) (*harness.Session, error) {
 	sp := c.desk.spec(space)
-	if id == "" {
-		choice, err := c.app.Choice(ctx)
-		if err != nil {
-			return nil, c.desk.public(err)
-		}
-		if choice.Mode, err = c.app.servedMode(); err != nil {
-			return nil, c.desk.public(err)
-		}
-		sp.Choice = &choice
-		s, err := c.app.engine.Open(ctx, sp)
-		return s, c.desk.public(err)
-	}
 	sp.ID = id
-	s, err := c.app.engine.Load(ctx, sp)
+	var err error
+	if sp.Servers, err = c.desk.connect(ctx, c.app, space); err != nil {
+		return nil, c.desk.public(err)
+	}
+	var s *harness.Session
+	if id != "" {
+		s, err = c.app.engine.Load(ctx, sp)
+	} else {
+		s, err = c.begin(ctx, sp)
+	}
+	if err == nil {
+		return s, nil
+	}
+	if sp.Servers != nil {
+		err = errors.Join(err, sp.Servers.Close(ctx)) // nobody has been contacted
+	}
 	if errors.Is(err, harness.ErrNotFound) {
 		return nil, noSession(id)
 	}
-	return s, c.desk.public(err)
+	return nil, c.desk.public(err)
+}
+
+// begin opens a new session, in the mode that is served.
+func (c *chat) begin(ctx context.Context, sp harness.Spec) (*harness.Session, error) {
+	choice, err := c.app.Choice(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if choice.Mode, err = c.app.servedMode(); err != nil {
+		return nil, err
+	}
+	sp.Choice = &choice
+	return c.app.engine.Open(ctx, sp)
 }
 
 // leave closes sessions that nobody asks in while there are too many of them, those
@@ -246,6 +262,7 @@ func (c *chat) demanded(ctx context.Context, s *harness.Session) (*harness.Choic
 // A turnSink gathers the answer of a turn and tells how far that is.
 type turnSink struct {
 	watcher  serve.Watcher
+	titles   titles
 	messages []*talked // that hold
 }
 
@@ -266,8 +283,8 @@ func (s *turnSink) Emit(e event.Event) error {
 			s.messages = slices.DeleteFunc(s.messages, func(m *talked) bool { return m.id == e.MessageID })
 		}
 	case event.ToolCall:
-		if e.Status == event.InProgress && e.Title != "" {
-			s.watcher.Does(e.Title)
+		if title := s.titles.begun(e); title != "" {
+			s.watcher.Does(title)
 		}
 	case event.Notice:
 		s.watcher.Log(serve.Info, e.Text)
