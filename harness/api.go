@@ -231,7 +231,7 @@ type Spec struct {
 	Scratch  string // directory for what the tools keep beside the workspace, made when needed; "" is none
 	Approver approve.Approver
 	Client   prompt.Client
-	Servers  server.Set // the MCP servers of the session, which closes them; nil is none
+	Servers  server.Set // the MCP servers of the session, which closes them once it is open; nil is none
 	Notices  []string   // told to the user once, in the first turn
 	Place    Place      // what the client says of the session; its Session and Dir are set by the engine
 	Asker    ask.Asker  // nil is nobody to ask

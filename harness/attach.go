@@ -74,7 +74,7 @@ func (t *turn) attach(ctx context.Context) ([]attach.Item, error) {
 		}
 		items = append(items, i)
 	}
-	return items, nil
+	return t.reach(ctx, items), ctx.Err()
 }
 
 // isLink reports whether i is a link, of which nothing came along.

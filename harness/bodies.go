@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,7 +203,7 @@ func (s *bodySource) embedded(ctx context.Context, a thread.Attached) (found []b
 func (s *bodySource) file(ctx context.Context, a thread.Attached) (doc.Body, error) {
 	name, ok := filePath(a.URI)
 	if !ok {
-		return doc.Body{}, elsewhere(a)
+		return s.resource(ctx, a)
 	}
 	real, outside, err := s.resolve(name)
 	var content []byte
@@ -219,6 +220,18 @@ func (s *bodySource) file(ctx context.Context, a thread.Attached) (doc.Body, err
 		return doc.Body{}, unread(a, err)
 	}
 	return body(a, content), nil
+}
+
+// resource returns the resource of an MCP server that a link leads to.
+func (s *bodySource) resource(ctx context.Context, a thread.Attached) (doc.Body, error) {
+	r, owned, err := s.t.resource(ctx, a.URI)
+	switch {
+	case err != nil:
+		return doc.Body{}, err
+	case !owned:
+		return doc.Body{}, elsewhere(a)
+	}
+	return doc.Body{Name: a.Name, Type: cmp.Or(a.Type, r.mime), Text: r.text, Size: r.size}, nil
 }
 
 // allowed reports whether the user was asked for the file at real when the key was

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/approve"
@@ -35,6 +36,7 @@ type call struct {
 	refused *tools.Result // instead of running
 	unasked bool          // refused because there was nobody to ask
 	ran     bool          // it was allowed to run
+	used    model.Usage   // by what its server has had the model answer
 
 	shown event.ToolCall // as the watcher last saw it
 	last  event.ToolCall // the update that ends it
@@ -64,6 +66,7 @@ func (t *turn) announce(c *call) {
 	}
 	t.show(c, event.ToolCall{
 		New: true, Name: c.Name, Title: tools.Title(c.info, nil), Kind: c.info.Kind, Status: event.Pending,
+		Meta: mcpTool(c.info.Origin),
 	})
 }
 
@@ -269,7 +272,7 @@ func (t *turn) perform(ctx context.Context, c *call) (r tools.Result) {
 	out := &live{id: c.ID, out: t.out}
 	defer out.end()
 	c.ran = true
-	if r, err = c.tool.Run(ctx, tools.Call{ID: c.ID, Input: c.input, Output: out.write}); err != nil {
+	if r, err = t.execute(ctx, c, tools.Call{ID: c.ID, Input: c.input, Output: out.write}); err != nil {
 		return t.broken(ctx, c, err)
 	}
 	return r
@@ -317,6 +320,7 @@ func (t *turn) finish(ctx context.Context, c *call, r tools.Result) error {
 	if c.unasked {
 		t.unasked++
 	}
+	t.count(c.used)
 	result := c.conclude(r)
 	t.annotate(ctx, c, &result)
 	err := t.append(ctx, result)
@@ -345,7 +349,7 @@ func (c *call) conclude(r tools.Result) thread.Result {
 		c.last.Output = text
 	}
 	c.shown = merge(c.shown, c.last)
-	return thread.Result{CallID: c.ID, Text: text, IsError: r.IsError, Images: r.Images, Shown: c.shown, Answers: r.Answers}
+	return thread.Result{CallID: c.ID, Text: text, IsError: r.IsError, Images: r.Images, Shown: c.shown, Answers: r.Answers, Usage: c.used}
 }
 
 // reveal tells the result of a call.

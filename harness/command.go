@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,14 +42,19 @@ type command struct {
 
 // commands lists the commands of a session, in the order to show them.
 func (s *Session) commands() []command {
-	return []command{
+	all := []command{
 		{Command{Name: "retry", Description: "Answer the last message anew"}, retryCommand},
 		{Command{Name: "usage", Description: "Show what this session has used so far"}, usageCommand},
-		{Command{Name: "help", Description: "List the commands"}, helpCommand},
 	}
+	if s.serves {
+		all = append(all,
+			command{Command{Name: "mcp", Description: "Show how the MCP servers stand"}, serversCommand},
+			command{Command{Name: "resources", Description: "List what the MCP servers have to attach"}, resourcesCommand})
+	}
+	return append(all, command{Command{Name: "help", Description: "List the commands"}, helpCommand})
 }
 
-// builtin lists the commands without the skills.
+// builtin lists the commands without the skills and the prompts of servers.
 func (s *Session) builtin() []Command {
 	var out []Command
 	for _, c := range s.commands() {
@@ -59,12 +65,12 @@ func (s *Session) builtin() []Command {
 
 // Commands lists what the user can begin a message with at the moment, in the order
 // to show it: the commands of the session, then its skills, which go to the model as
-// the user has written them (R-ACP-14).
+// the user has written them, and the prompts of its MCP servers (R-ACP-14).
 func (s *Session) Commands() []Command {
 	s.mu.Lock()
-	skills := s.skills
+	skills, prompts := s.skills, s.prompts
 	s.mu.Unlock()
-	return append(s.builtin(), skills...)
+	return slices.Concat(s.builtin(), skills, prompts)
 }
 
 // command finds the command that a message asks for, and the words after its
@@ -141,16 +147,20 @@ type spending struct {
 }
 
 func (s *spending) add(e thread.Entry) {
-	a, ok := e.Body.(thread.Assistant)
-	if !ok {
-		return
+	switch b := e.Body.(type) {
+	case thread.Assistant:
+		s.answers++
+		if !b.Usage.Known {
+			s.partial = true
+			return
+		}
+		s.usage = s.usage.Add(b.Usage)
+	case thread.Result: // of a server that had the model answer
+		s.partial = s.partial || b.Usage != (model.Usage{}) && !b.Usage.Known
+		if b.Usage.Known {
+			s.usage = s.usage.Add(b.Usage)
+		}
 	}
-	s.answers++
-	if !a.Usage.Known {
-		s.partial = true
-		return
-	}
-	s.usage = s.usage.Add(a.Usage)
 }
 
 // usageCommand is /usage. Answers that were given anew count, as they did cost.

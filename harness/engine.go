@@ -122,6 +122,7 @@ func (e *Engine) prepare(ctx context.Context, sp Spec) (*Session, error) {
 		change: make(chan struct{}, 1), told: make(map[string]bool),
 		looking: make(chan struct{}, 1), unwatched: make(chan struct{}),
 		choice: choice, models: models, idle: make(chan struct{}),
+		serves: sp.Servers != nil && len(sp.Servers.Status()) > 0,
 	}, nil
 }
 

@@ -88,5 +88,6 @@ func (s *Session) glance(ctx context.Context, sink event.Sink) (*turn, error) {
 		sink = event.SinkFunc(func(event.Event) error { return nil })
 	}
 	t := newTurn(s, s.Choice(), Input{}, &watcher{sink: sink, cancel: func(error) {}})
+	t.quiet = true
 	return t, t.freeze(ctx)
 }

@@ -29,7 +29,10 @@ func (t *turn) storeInput(ctx context.Context) error {
 		return err
 	}
 	if t.in.Retry {
-		r := thread.Retried{User: t.info.User, Sent: withoutData(u.Sent), Attached: u.Attached}
+		r := thread.Retried{User: t.info.User}
+		if !t.asSent {
+			r.Sent, r.Attached, r.Told = withoutData(u.Sent), u.Attached, u.Told
+		}
 		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(r)))
 	}
 	if err := t.storeFirst(ctx, append(bodies, u)); err != nil {
@@ -41,7 +44,7 @@ func (t *turn) storeInput(ctx context.Context) error {
 // message is the message of the user, with what the model is sent for it: its
 // texts and pictures in their places, and around them what the prompt adds.
 func (t *turn) message(ctx context.Context) (thread.User, error) {
-	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks}
+	u := thread.User{MessageID: t.in.MessageID, Blocks: t.in.Blocks, Told: t.told}
 	items, err := t.attach(ctx)
 	if err != nil {
 		return u, err
@@ -54,7 +57,7 @@ func (t *turn) message(ctx context.Context) (thread.User, error) {
 			u.Attached = append(u.Attached, a)
 		}
 	}
-	u.Sent = sent(t.comp, t.in.Blocks, items, t.table(ctx, items))
+	u.Sent = slices.Concat(t.pictures, sent(t.comp, t.in.Blocks, items, t.table(ctx, items)))
 	return u, ctx.Err() // what a cancel has kept from being read is not stored as unreadable
 }
 

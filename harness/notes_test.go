@@ -20,6 +20,7 @@ import (
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/budget"
+	"github.com/lorimer-dev/lorimer/tools/server"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
 )
 
@@ -164,21 +165,34 @@ func TestAllNotesAreSent(t *testing.T) { // R-PROMPT-31
 		}
 		marks := map[string]string{
 			"answers": "Which one?", "date": prompt.DateNote(time.Now().UTC()), "skill": "as a says", "voice": "read aloud",
+			"advice": "Call me often.", "prompt": "Greet Ada.",
 		}
+		ofServers := []string{"advice", "prompt"} // which are not asked for a model without tools (R-TOOLS-21)
 		for _, shape := range []prompt.Shape{prompt.Harness, prompt.Stateless} {
 			f := newFixture(asking("Which one?"))
 			f.settings.facts.Skills = abc()
 			f.script.steps = []step{wants(want{"w", "ask", "{}"}), says("asked"), says("x")}
-			s := f.open(t)
+			set := &toolstest.Servers{PromptList: []server.Prompt{{Command: "s_greet", Server: "s", Name: "greet"}}}
+			set.OnPrompt = func(context.Context, string, map[string]string) ([]server.Part, error) {
+				return []server.Part{{Role: "user", Text: "Greet Ada."}}, nil
+			}
+			s := f.open(t, serving(set))
 			ask(t, s, "one")
+			set.AdviceList = []server.Advice{{Server: "s", Prefix: "s", Text: "Call me often."}}
 			f.settings.model.NoTools = shape == prompt.Stateless
 			setOption(t, s, harness.OptionVoice, harness.VoiceOn)
-			ask(t, s, "/a go")
+			ask(t, s, "/s_greet /a go")
 			r := f.script.requests()[2]
 			for _, k := range standard.NoteKinds() {
 				mark, ok := marks[k.Name()]
 				if !ok {
 					t.Errorf("no send of this test brings a note of the kind %s", k.Name())
+				}
+				if shape == prompt.Stateless && slices.Contains(ofServers, k.Name()) {
+					if strings.Contains(r.System+lastText(r), mark) {
+						t.Errorf("%s: the note %s was sent", shape, k.Name())
+					}
+					continue
 				}
 				system := k.Spot(shape).Place == prompt.PlaceSystem
 				if strings.Contains(r.System, mark) != system || strings.Contains(lastText(r), mark) == system {

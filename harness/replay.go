@@ -54,6 +54,7 @@ type replay struct {
 
 	seq     int64             // of the answer that is held back
 	held    *thread.Assistant // nil is none
+	of      *thread.Assistant // the answer that is told
 	results map[string]thread.Result
 }
 
@@ -94,7 +95,7 @@ func (r *replay) flush() error {
 	if a == nil {
 		return nil
 	}
-	r.held = nil
+	r.held, r.of = nil, a
 	for i, p := range a.Parts {
 		e, done := r.part(p, cmp.Or(p.ID, fmt.Sprintf("m%d-%d", r.seq, i))) // an imported part may have no id
 		if e == nil {
@@ -137,6 +138,7 @@ func (r *replay) call(c thread.Call) event.ToolCall {
 	shown := result.Shown
 	if !ok || shown.Status == "" {
 		shown = bare(c, result, ok)
+		shown.Meta = calledTool(r.of, c.Name)
 	}
 	shown.ID, shown.New = c.ID, true
 	return shown

@@ -1,7 +1,6 @@
 package harness_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/thread"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
-	"github.com/lorimer-dev/lorimer/tools/server"
 	"github.com/lorimer-dev/lorimer/tools/toolstest"
 )
 
@@ -181,31 +179,15 @@ func TestDateInSystem(t *testing.T) { // R-PROMPT-30, volatile placement
 	}
 }
 
-// toolSet is a [server.Set] with changing tools, and nothing else.
-type toolSet struct {
-	server.Set
-	tools []tools.Tool
-	known []string
-	err   error
-	asked int
-}
-
-func (s *toolSet) Tools(context.Context, func(string)) ([]tools.Tool, error) {
-	s.asked++
-	return s.tools, s.err
-}
-
-func (s *toolSet) Known() (names, prefixes []string) { return s.known, nil }
-
 func TestToolsAreReadAnewForEachSend(t *testing.T) { // R-HARN-09, C123
 	f := newFixture(toolstest.Echo("m"))
 	f.script.steps = []step{says("x")}
-	set := &toolSet{tools: []tools.Tool{toolstest.Echo("z"), toolstest.Echo("a")}}
+	set := &toolstest.Servers{ToolList: []tools.Tool{toolstest.Echo("z"), toolstest.Echo("a")}}
 	s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 	ask(t, s, "one")
-	set.tools = []tools.Tool{toolstest.Echo("a"), toolstest.Echo("z")}
+	set.ToolList = []tools.Tool{toolstest.Echo("a"), toolstest.Echo("z")}
 	ask(t, s, "two")
-	set.tools = nil
+	set.ToolList = nil
 	ask(t, s, "three")
 	var got []string
 	for _, r := range f.script.requests() {

@@ -114,7 +114,7 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 		f.script.steps = []step{says("x")}
 		f.options.Idle = -1
 		f.settings.facts.Skills = abc()
-		set := &toolSet{}
+		set := &toolstest.Servers{}
 		s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 		ask(t, s, "one")
 
@@ -131,7 +131,7 @@ func TestWhatDoesNotRebuild(t *testing.T) { // R-HARN-03
 			}
 		}
 		f.tools[0] = toolstest.Answer("look", tools.Result{Text: "x"}) // the closures of the tools
-		set.tools = []tools.Tool{toolstest.Echo("more")}               // a server without guidance
+		set.ToolList = []tools.Tool{toolstest.Echo("more")}            // a server without guidance
 		ask(t, s, "four")
 		setOption(t, s, harness.OptionVoice, harness.VoiceOn) // notes
 		ask(t, s, "/a five")
@@ -177,43 +177,43 @@ func TestWhatRebuilds(t *testing.T) { // R-HARN-04, R-HARN-07
 	persona := "You are a pirate."
 	tests := []struct {
 		name         string
-		change, back func(*fixture, *toolSet)
+		change, back func(*fixture, *toolstest.Servers)
 		want         []string
 	}{
 		{
-			"a new key", func(f *fixture, _ *toolSet) { f.settings.model.KeyDigest = "other" },
-			func(f *fixture, _ *toolSet) { f.settings.model.KeyDigest = "k" }, []string{"key"},
+			"a new key", func(f *fixture, _ *toolstest.Servers) { f.settings.model.KeyDigest = "other" },
+			func(f *fixture, _ *toolstest.Servers) { f.settings.model.KeyDigest = "k" }, []string{"key"},
 		},
 		{
-			"a server with guidance appears", func(_ *fixture, s *toolSet) { s.tools = []tools.Tool{guided} },
-			func(_ *fixture, s *toolSet) { s.tools = nil }, []string{"stablePrompt"},
+			"a server with guidance appears", func(_ *fixture, s *toolstest.Servers) { s.ToolList = []tools.Tool{guided} },
+			func(_ *fixture, s *toolstest.Servers) { s.ToolList = nil }, []string{"stablePrompt"},
 		},
 		{
-			"a persona", func(f *fixture, _ *toolSet) { f.settings.facts.Persona = &persona },
-			func(f *fixture, _ *toolSet) { f.settings.facts.Persona = nil }, []string{"stablePrompt"},
+			"a persona", func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Persona = &persona },
+			func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Persona = nil }, []string{"stablePrompt"},
 		},
 		{
-			"a skill is enabled", func(f *fixture, _ *toolSet) { f.settings.facts.Skills = abc() },
-			func(f *fixture, _ *toolSet) { f.settings.facts.Skills = nil }, []string{"stablePrompt"},
+			"a skill is enabled", func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Skills = abc() },
+			func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Skills = nil }, []string{"stablePrompt"},
 		},
 		{
-			"instructions of a project", func(f *fixture, _ *toolSet) {
+			"instructions of a project", func(f *fixture, _ *toolstest.Servers) {
 				f.settings.facts.Project = &prompt.Project{Name: "P", Instructions: "Be brief."}
 			},
-			func(f *fixture, _ *toolSet) { f.settings.facts.Project = nil }, []string{"stablePrompt"},
+			func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Project = nil }, []string{"stablePrompt"},
 		},
 		{
-			"a file of instructions", func(f *fixture, _ *toolSet) {
+			"a file of instructions", func(f *fixture, _ *toolstest.Servers) {
 				f.settings.facts.Instructions = []prompt.Instruction{{Path: "AGENTS.md", Text: "Be brief."}}
 			},
-			func(f *fixture, _ *toolSet) { f.settings.facts.Instructions = nil }, []string{"stablePrompt"},
+			func(f *fixture, _ *toolstest.Servers) { f.settings.facts.Instructions = nil }, []string{"stablePrompt"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(toolstest.Echo("look"))
 			f.script.steps = []step{says("x")}
-			set := &toolSet{}
+			set := &toolstest.Servers{}
 			s := f.open(t, func(sp *harness.Spec) { sp.Servers = set })
 			ask(t, s, "one")
 			tt.change(f, set)

@@ -119,9 +119,14 @@ func (s *Session) watch(ctx context.Context) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.looking <- struct{}{} // what is seen to change from here on is looked at afterwards
 	stop := s.e.o.Settings.Watch(s.place(), func() { s.look(life) })
+	unserved := func() {}
+	if s.spec.Servers != nil {
+		unserved = s.spec.Servers.Watch(s.prompted)
+	}
 	s.unwatch = func() {
 		cancel()
 		stop()
+		unserved()
 	}
 	s.relist(ctx)
 	<-s.looking

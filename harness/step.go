@@ -171,7 +171,7 @@ func (t *turn) store(ctx context.Context, a *answer, used model.Usage, cut error
 	}
 	entry := thread.Assistant{
 		MessageID: lastMessage(a.parts), Parts: a.parts, Usage: used, Stop: a.stop,
-		Model: t.snap.Model.Ref(), Partial: cut != nil, Meta: t.meta(),
+		Model: t.snap.Model.Ref(), Partial: cut != nil, Meta: t.meta(a),
 	}
 	bodies = append(bodies, entry)
 	if cut != nil {
@@ -219,25 +219,29 @@ func cutResult(cut error) tools.Result {
 }
 
 // meta is the metadata of a message (R-HARN-29).
-func (t *turn) meta() json.RawMessage {
+func (t *turn) meta(a *answer) json.RawMessage {
 	meta, err := json.Marshal(struct {
-		Model   string `json:"model"`
-		Harness string `json:"harness"`
-	}{t.snap.Model.Ref(), t.lease.how})
+		Model   string                   `json:"model"`
+		Harness string                   `json:"harness"`
+		Tools   map[string]*tools.Origin `json:"mcpTools,omitempty"`
+	}{t.snap.Model.Ref(), t.lease.how, a.mcpTools()})
 	if err != nil {
-		return nil // two strings always encode
+		return nil // texts always encode
 	}
 	return meta
 }
 
-func (t *turn) count(u model.Usage) {
-	if t.usage == (model.Usage{}) {
-		t.usage = u
-		return
+func (t *turn) count(u model.Usage) { t.usage = plus(t.usage, u) }
+
+// plus adds two usages, of which nothing is as good as none.
+func plus(a, b model.Usage) model.Usage {
+	switch (model.Usage{}) {
+	case a:
+		return b
+	case b:
+		return a
 	}
-	if u != (model.Usage{}) {
-		t.usage = t.usage.Add(u)
-	}
+	return a.Add(b)
 }
 
 // lastMessage returns the id of the last text, "" without one.

@@ -48,12 +48,16 @@ type turn struct {
 	parts    prompt.Parts
 	assembly prompt.Assembly
 	named    []prompt.Skill // that the message names by slash tokens
-	comp     prompt.Composition
-	sig      Signature
-	lease    lease
+	told     []string       // keys of the advice that the message brings
+	expansion
+	asSent bool // the message is sent as it was before
+	comp   prompt.Composition
+	sig    Signature
+	lease  lease
 
-	seq int64 // of the turn's first entry in the thread
-	ids int   // given so far
+	quiet bool  // the user is not told of servers
+	seq   int64 // of the turn's first entry in the thread
+	ids   int   // given so far
 
 	repeats  retry.Allowance // of all requests of the turn (R-HARN-24)
 	usage    model.Usage
@@ -99,6 +103,9 @@ func (t *turn) run(ctx context.Context) (Stop, error) {
 // answer is the turn while it has the thread.
 func (t *turn) answer(ctx context.Context) (Stop, error) {
 	if err := t.prepare(ctx); err != nil {
+		if r, ok := errors.AsType[*refusal](err); ok {
+			return t.reply(r.text)
+		}
 		return "", err
 	}
 	if err := t.begin(ctx); err != nil {
@@ -122,6 +129,9 @@ func (t *turn) prepare(ctx context.Context) error {
 	}
 	t.s.found(ctx, t.snap.Prompt.Skills)
 	t.s.learned(t.snap.Model)
+	if err := t.expand(ctx); err != nil {
+		return err
+	}
 	if err := t.take(ctx); err != nil {
 		if _, ok := errors.AsType[*modelError](err); !ok || t.in.Retry || ctx.Err() != nil {
 			return err
@@ -159,48 +169,41 @@ func (t *turn) freeze(ctx context.Context) error {
 	if t.snap.Zone != nil {
 		t.now = t.now.In(t.snap.Zone)
 	}
-	known, err := t.equip(ctx)
+	away, err := t.equip(ctx)
 	if err != nil {
 		return err
 	}
-	return t.assemble(known)
+	return t.assemble(away)
 }
 
 // equip chooses the shape and collects the tools, built anew for this turn
-// (R-HARN-09). It returns the further names that may come back.
-func (t *turn) equip(ctx context.Context) (known []string, err error) {
+// (R-HARN-09). It returns those that may come back.
+func (t *turn) equip(ctx context.Context) (away lacking, err error) {
 	all := t.o.Tools(t.scope())
 	if t.snap.Model.NoTools || t.choice.Tools == ToolsOff {
 		t.shape = prompt.Stateless // no set is asked, so none has to connect (R-HARN-21)
+		away = t.s.lacking()
 		for _, tool := range all {
-			known = append(known, tool.Info().Name)
+			away.names = append(away.names, tool.Info().Name)
 		}
 		t.tools, err = tools.NewRegistry(nil)
-		return append(known, t.expected()...), err
+		return away, err
 	}
 	t.shape = prompt.Harness
-	if set := t.s.spec.Servers; set != nil {
-		more, err := set.Tools(ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
+	more, err := t.foreign(ctx, all)
+	if err != nil {
+		return away, err
 	}
+	all = append(all, more...)
 	for _, tool := range all {
 		t.all = append(t.all, tool.Info())
 	}
 	if t.tools, err = tools.NewRegistry(approve.Gate(t.mode()), all...); err != nil {
-		return nil, err
+		return away, err
 	}
-	return append(t.expected(), t.tools.Known()...), nil
-}
-
-// expected returns the names of tools of the session's sets that may come back.
-func (t *turn) expected() (names []string) {
-	if set := t.s.spec.Servers; set != nil {
-		names, _ = set.Known()
-	}
-	return names
+	away = t.s.lacking()
+	away.names = append(away.names, t.tools.Known()...)
+	return away, nil
 }
 
 // scope is what the tools of the turn are built for.
@@ -220,12 +223,12 @@ func (t *turn) key() string { return t.in.MessageID + "#" + strconv.Itoa(t.revis
 func (t *turn) mode() approve.Mode { return cmp.Or(t.snap.Mode, t.choice.Mode) }
 
 // assemble assembles the prompt and signs it.
-func (t *turn) assemble(known []string) error {
+func (t *turn) assemble(away lacking) error {
 	c := prompt.Context{
-		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: known,
+		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: away.names, Prefixes: away.prefixes,
 		Citations: t.choice.Citations, Facts: t.snap.Prompt,
 	}
-	c.Tools = schemas(t.tools.Infos())
+	c.Tools, c.Servers = schemas(t.tools.Infos()), origins(t.tools.Infos())
 	parts, assembly, err := t.o.Prompts.Parts(c, t.now)
 	if err != nil {
 		return err
@@ -270,7 +273,7 @@ func (t *turn) environment() prompt.Environment {
 func (t *turn) sign(c prompt.Context) error {
 	parts := t.parts
 	if len(t.all) > len(c.Tools) {
-		c.Tools = schemas(t.all)
+		c.Tools, c.Servers = schemas(t.all), origins(t.all)
 		var err error
 		if parts, _, err = t.o.Prompts.Parts(c, t.now); err != nil {
 			return err
