@@ -201,17 +201,18 @@ func (d *Desk) Tools(ctx context.Context) ([]serve.Tool, error) {
 	if err != nil {
 		return nil, d.public(err)
 	}
-	own := make(map[string]bool)
-	for _, t := range workspaceTools(harness.Scope{}) {
-		own[t.Info().Name] = true
-	}
 	var all []serve.Tool
 	for _, i := range infos {
-		if i.Origin == nil && d.o.Offer.Workspace && own[i.Name] || i.Origin != nil && d.o.Offer.Servers {
+		if i.Origin == nil && d.o.Offer.Workspace && ofWorkspace(i.Name) || i.Origin != nil && d.o.Offer.Servers {
 			all = append(all, serve.Tool{Name: i.Name, Description: i.Description, Input: i.Schema, Effect: i.Effect})
 		}
 	}
 	return all, nil
+}
+
+// ofWorkspace reports whether a tool is one of those that work in the directory.
+func ofWorkspace(name string) bool {
+	return slices.ContainsFunc(workspaceTools(harness.Scope{}), func(t tools.Tool) bool { return t.Info().Name == name })
 }
 
 // Call implements [serve.Desk].
@@ -273,21 +274,20 @@ func (s *callSink) tell(message string) {
 // titles are what calls do in words, by their ids. The zero value is ready.
 type titles map[string]event.ToolCall
 
-// begun returns what a call does that e lets begin, or "". A command or a path says
-// too little without the icon that an editor shows beside it, and so has the name of
-// the tool before it.
+// begun returns what a call does that e lets begin, or "". The title of a tool of the
+// workspace, a command or a path, says too little without the icon that an editor shows
+// beside it, and so has the name of the tool before it.
 func (t *titles) begun(e event.ToolCall) string {
 	if *t == nil {
 		*t = make(titles)
 	}
 	c := (*t)[e.ID]
-	c.Name, c.Kind, c.Title = cmp.Or(c.Name, e.Name), cmp.Or(c.Kind, e.Kind), cmp.Or(e.Title, c.Title)
+	c.Name, c.Title = cmp.Or(c.Name, e.Name), cmp.Or(e.Title, c.Title)
 	(*t)[e.ID] = c
-	if e.Status != event.InProgress {
+	switch {
+	case e.Status != event.InProgress:
 		return ""
-	}
-	switch c.Kind {
-	case tools.KindExecute, tools.KindEdit, tools.KindRead, tools.KindMove, tools.KindDelete:
+	case ofWorkspace(c.Name):
 		return c.Name + ": " + c.Title
 	}
 	return c.Title

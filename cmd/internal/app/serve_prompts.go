@@ -35,6 +35,9 @@ func (d *Desk) Prompts(ctx context.Context) ([]serve.Prompt, error) {
 	if r.servers == nil {
 		return all, nil
 	}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
+	}
 	for _, p := range r.servers.Prompts() {
 		if !slices.ContainsFunc(all, func(other serve.Prompt) bool { return other.Name == p.Command }) {
 			all = append(all, serve.Prompt{Name: p.Command, Description: p.Description, Arguments: p.Arguments})
@@ -73,16 +76,31 @@ func (d *Desk) Prompt(ctx context.Context, name string, arguments map[string]str
 			return []server.Part{{Role: "user", Text: text}}, nil
 		}
 	}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
+	}
 	if r.servers == nil || !slices.ContainsFunc(r.servers.Prompts(), func(p server.Prompt) bool { return p.Command == name }) {
 		return nil, serve.ErrNone
 	}
 	return r.servers.Prompt(ctx, name, arguments)
 }
 
+// settle waits for servers that are being contacted for the first time, as a send does.
+func (r *room) settle(ctx context.Context) error {
+	if r.servers == nil {
+		return nil
+	}
+	_, err := r.servers.Tools(ctx, nil)
+	return err
+}
+
 // Resources implements [serve.Library].
 func (d *Desk) Resources(ctx context.Context) ([]server.Resource, error) {
 	r, err := d.enter(ctx)
 	if err != nil || r.servers == nil {
+		return nil, err
+	}
+	if err := r.settle(ctx); err != nil {
 		return nil, err
 	}
 	return r.servers.Resources(), nil
@@ -96,6 +114,9 @@ func (d *Desk) Read(ctx context.Context, uri string) ([]server.Part, error) {
 	}
 	if r.servers == nil {
 		return nil, serve.ErrNone
+	}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
 	}
 	parts, owned, err := r.servers.Read(ctx, uri)
 	if err == nil && !owned {

@@ -224,7 +224,9 @@ func TestRow230AskAgentStreams(t *testing.T) {
 				Progress      float64
 				Message       string
 			}
-			Result struct{ StructuredContent struct{ Answer, Session, StopReason string } }
+			Result struct {
+				StructuredContent struct{ Answer, Session, StopReason string }
+			}
 		}
 		line := s.next()
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
