@@ -14,11 +14,9 @@ import (
 func Arguments(words string, want []server.Argument) map[string]string {
 	given := make(map[string]string)
 	var values []string
-	for _, w := range split(words) {
-		name, value, named := strings.Cut(w.text, "=")
-		_, twice := given[name]
-		if named = named && w.named && !twice && has(want, name); named {
-			given[name] = value
+	for _, w := range split(words, want) {
+		if _, twice := given[w.name]; w.name != "" && !twice {
+			given[w.name] = w.value
 			continue
 		}
 		values = append(values, w.text)
@@ -45,37 +43,39 @@ func has(want []server.Argument, name string) bool {
 	return slices.ContainsFunc(want, func(a server.Argument) bool { return a.Name == name })
 }
 
-// A word is a value, or a name with one.
+// A word is a value, or the name of an argument with one.
 type word struct {
-	text  string // without quotes
-	named bool   // it does not begin with a quote, so that it may be name=value
+	text        string // all of it, without the quotes around it
+	name, value string // of name=value; "" is a value alone
 }
 
 // split cuts s at spaces that are not in quotes. A quote opens a value at its beginning
 // alone, and closes it at its end: any other is a character, as in "don't".
-func split(s string) (all []word) {
-	for {
-		s = strings.TrimLeftFunc(s, unicode.IsSpace)
-		if s == "" {
-			return all
+func split(s string, want []server.Argument) (all []word) {
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeftFunc(s, unicode.IsSpace) {
+		text, rest, whole := cut(s)
+		w := word{text: text}
+		if name, _, named := strings.Cut(text, "="); named && !whole && has(want, name) {
+			w.name = name
+			w.value, rest, _ = cut(s[len(name)+len("="):])
+			w.text = name + "=" + w.value
 		}
-		if text, rest, ok := quoted(s); ok {
-			all, s = append(all, word{text: text}), rest
-			continue
-		}
-		end := strings.IndexFunc(s, unicode.IsSpace)
-		if end < 0 {
-			end = len(s)
-		}
-		w := word{text: s[:end], named: true}
-		if name, value, ok := strings.Cut(s, "="); ok && len(name) < end {
-			if text, rest, ok := quoted(value); ok {
-				all, s = append(all, word{text: name + "=" + text, named: true}), rest
-				continue
-			}
-		}
-		all, s = append(all, w), s[end:]
+		all, s = append(all, w), rest
 	}
+	return all
+}
+
+// cut returns the value that s begins with, and what follows it. Whole is that it was in
+// quotes.
+func cut(s string) (value, rest string, whole bool) {
+	if value, rest, whole = quoted(s); whole {
+		return value, rest, true
+	}
+	end := strings.IndexFunc(s, unicode.IsSpace)
+	if end < 0 {
+		end = len(s)
+	}
+	return s[:end], s[end:], false
 }
 
 // quoted returns the text in quotes that s begins with, and what follows it.

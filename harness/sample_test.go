@@ -1,0 +1,204 @@
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/harness/event"
+	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/harness/thread"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/approve"
+	"github.com/lorimer-dev/lorimer/tools/server"
+	"github.com/lorimer-dev/lorimer/tools/toolstest"
+)
+
+// A sampler is a server with the tool s_ask, which has the model answer a request.
+type sampler struct {
+	request server.Sampling
+	session *harness.Session
+	id      string // of the call, as the session tells it while it runs
+	answer  server.Sampled
+	err     error
+}
+
+func (sm *sampler) tool() tools.Tool {
+	t := toolstest.Of("Sage", "s", "ask", toolstest.Echo(""))
+	t.OnRun = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+		sm.id = sm.session.Calling("Sage")
+		sm.answer, sm.err = sm.session.Sample(context.WithoutCancel(ctx), "Sage", sm.request)
+		return tools.Result{Text: "asked"}, ctx.Err()
+	}
+	return t
+}
+
+// open opens the session whose user answers every question with a.
+func (sm *sampler) open(t *testing.T, f *fixture, a approve.Approver) {
+	t.Helper()
+	set := &toolstest.Servers{ToolList: []tools.Tool{sm.tool()}}
+	sm.session = f.open(t, serving(set), func(sp *harness.Spec) { sp.Approver = a })
+}
+
+func TestSampling(t *testing.T) {
+	f := newFixture(toolstest.Echo("look"))
+	answers := stops(model.StopLength, "It is ", "so.")
+	f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), answers, says("done")}
+	sm := &sampler{request: server.Sampling{
+		System: "Be brief.",
+		Messages: []server.Part{
+			{Role: "user", Text: "Is it"}, {Role: "user", Text: "so?"}, {Role: "assistant", Text: "Is what?"},
+			{Role: "user", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}, {Role: "user", MIME: "audio/wav", Data: []byte("x")},
+		},
+		Limit: 1 << 20,
+	}}
+	var asked []approve.Question
+	sm.open(t, f, approver(func(_ context.Context, q approve.Question) (approve.Answer, error) {
+		asked = append(asked, q)
+		return approve.AllowOnce, nil
+	}))
+	out, rec := ask(t, sm.session, "go")
+	if want := (server.Sampled{Model: "m", Text: "It is so.", Stop: "maxTokens"}); sm.err != nil || sm.answer != want {
+		t.Fatalf("answer = %+v, %v; want %+v", sm.answer, sm.err, want)
+	}
+	r := f.script.requests()[1]
+	if r.Kind != "sampling" || r.System != "Be brief." || len(r.Tools) != 0 || r.MaxTokens != 4096 || r.Session != sm.session.ID() {
+		t.Errorf("request = %+v, want one without tools, of at most 4096 tokens", r)
+	}
+	text := func(s string) llms.ContentPart { return llms.TextContent{Text: s} }
+	if diff := cmp.Diff([]llms.MessageContent{
+		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{text("Is it"), text("so?")}},
+		{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{text("Is what?")}},
+		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
+			llms.BinaryContent{MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}, text("[No text: audio/wav, 1 bytes]"),
+		}},
+	}, r.Messages); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+
+	last := asked[len(asked)-1]
+	if last.CallID != sm.id || last.Tool != "s_ask" || last.Plan.Always.Key != "" {
+		t.Errorf("question = %+v, want one of call %s", last, sm.id)
+	}
+	for _, part := range []string{"Sage", "Be brief.", "so?"} {
+		if !strings.Contains(last.Reason, part) {
+			t.Errorf("the user reads %q, without %q", last.Reason, part)
+		}
+	}
+	if got, want := out.Usage, (model.Usage{Input: 30, Output: 6, Known: true}); got != want {
+		t.Errorf("the turn has used %+v, want %+v", got, want)
+	}
+	if got, want := f.entries(t, sm.session)[2].(thread.Result).Usage, (model.Usage{Input: 10, Output: 2, Known: true}); got != want {
+		t.Errorf("the call has used %+v, want %+v", got, want)
+	}
+	if rec.text() != "done" {
+		t.Errorf("the user reads %q, want nothing of what the server was told", rec.text())
+	}
+	if _, rec := ask(t, sm.session, "/usage"); !strings.Contains(rec.text(), "Tokens in: 30") || !strings.Contains(rec.text(), "Answers of models: 2") {
+		t.Errorf("/usage says %q", rec.text())
+	}
+	if _, err := sm.session.Sample(t.Context(), "Sage", sm.request); !errors.Is(err, server.ErrRefused) || sm.session.Calling("Sage") != "" {
+		t.Errorf("after the call: %v, want a refusal", err)
+	}
+}
+
+func TestSamplingIsRefused(t *testing.T) {
+	answers := func(a approve.Answer, err error) approve.Approver {
+		return approver(func(context.Context, approve.Question) (approve.Answer, error) { return a, err })
+	}
+	long := server.Sampling{Messages: []server.Part{{Role: "user", Text: strings.Repeat("x", 300<<10)}}}
+	tests := []struct {
+		name    string
+		user    approve.Approver
+		request server.Sampling
+		refused bool
+	}{
+		{"by the user", answers(approve.Deny, nil), server.Sampling{}, true},
+		{"by the user for ever", answers(approve.DenyAlways, nil), server.Sampling{}, true},
+		{"where nobody is there", nil, server.Sampling{}, true},
+		{"where nobody can be reached", answers(approve.AllowOnce, errors.New("gone")), server.Sampling{}, false},
+		{"of what is too long", answers(approve.AllowOnce, nil), long, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture()
+			f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), says("done")}
+			sm := &sampler{request: tt.request}
+			sm.open(t, f, tt.user)
+			ask(t, sm.session, "go")
+			if sm.err == nil || errors.Is(sm.err, server.ErrRefused) != tt.refused {
+				t.Errorf("error = %v, want a refusal: %v", sm.err, tt.refused)
+			}
+			if n := len(f.script.requests()); n != 2 {
+				t.Errorf("the model was asked %d times, want not for the server", n)
+			}
+		})
+	}
+}
+
+// Why the model did not answer may hold what is nobody else's business.
+func TestSamplingFails(t *testing.T) {
+	f := newFixture()
+	secret := &model.Error{Kind: model.Auth, Provider: "p", Message: "key sk-1 is wrong"}
+	f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), fails(secret), says("done")}
+	sm := &sampler{request: server.Sampling{Messages: []server.Part{{Role: "user", Text: "?"}}}}
+	sm.open(t, f, approver(func(context.Context, approve.Question) (approve.Answer, error) { return approve.AllowOnce, nil }))
+	_, rec := ask(t, sm.session, "go")
+	if sm.err == nil || strings.Contains(sm.err.Error(), "sk-1") || rec.text() != "done" {
+		t.Errorf("the server hears %v, and the answer is %q", sm.err, rec.text())
+	}
+}
+
+// The question and the request end with the call, whatever context the server has.
+func TestSamplingEndsWithItsCall(t *testing.T) { // R-ACP-26
+	for _, during := range []string{"question", "request"} {
+		t.Run(during, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), hangs()}
+				sm := &sampler{request: server.Sampling{Messages: []server.Part{{Role: "user", Text: "?"}}}}
+				sm.open(t, f, approver(func(ctx context.Context, q approve.Question) (approve.Answer, error) {
+					if during == "question" {
+						<-ctx.Done()
+						return approve.Deny, ctx.Err()
+					}
+					return approve.AllowOnce, nil
+				}))
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				start := time.Now()
+				rec := &recorder{}
+				out, err := prompted(t, sm.session, ctx, "go", rec)
+				if err != nil || out.Stop != harness.Cancelled || time.Since(start) != time.Second {
+					t.Errorf("outcome = %+v, %v after %v", out, err, time.Since(start))
+				}
+				if !errors.Is(sm.err, context.Canceled) {
+					t.Errorf("the server hears %v, want that it was cancelled", sm.err)
+				}
+				if err := rec.closed(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A call that no turn has made has no model.
+func TestNoSamplingInASingleCall(t *testing.T) {
+	f := newFixture()
+	sm := &sampler{}
+	sm.open(t, f, approver(func(context.Context, approve.Question) (approve.Answer, error) { return approve.AllowOnce, nil }))
+	if _, err := sm.session.Call(t.Context(), "s_ask", nil, event.SinkFunc(func(event.Event) error { return nil })); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(sm.err, server.ErrRefused) {
+		t.Errorf("error = %v, want a refusal", sm.err)
+	}
+}
