@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // A Request is a request to a server.
@@ -130,6 +131,9 @@ type StatusError struct {
 	Rejected bool
 	// Challenge is the WWW-Authenticate of a 401 or 403; "" is none.
 	Challenge string
+	// RetryAfter is how long the server wants to be left alone, as with 429 and 503;
+	// 0 is not said.
+	RetryAfter time.Duration
 }
 
 func (e *StatusError) Error() string {

@@ -1,5 +1,3 @@
-// Package web reaches MCP servers by their address, over streamable HTTP and, for
-// older ones, over HTTP with server-sent events.
 package web
 
 import "context"

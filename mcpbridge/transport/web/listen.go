@@ -1,0 +1,98 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+)
+
+const (
+	usualRetry = time.Second      // before the server's own stream is opened again
+	steady     = 30 * time.Second // that a stream lasts which was no failure
+)
+
+// listen holds the stream of what the server sends of its own accord, as long as the
+// server has one (405: it has none).
+func (s *streamable) listen(ctx context.Context) {
+	log := s.t.o.Log
+	var last string
+	retry := usualRetry
+	opened := false
+	for fails := 0; ; fails++ {
+		begun := time.Now()
+		res, err := s.get(ctx, last)
+		if err == nil {
+			opened = true
+			ev := newEvents(res.Body, s.t.o.MaxMessage)
+			ev.last, ev.retry = last, retry
+			var any bool
+			any, err = s.hear(ev)
+			res.Body.Close()
+			last, retry = ev.last, ev.retry
+			if any || time.Since(begun) >= steady {
+				fails = 0
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		log.Debug().Err(err).Dur("held", time.Since(begun)).Msg("the server's own stream has ended")
+		switch {
+		case opened && errors.Is(err, transport.ErrSession):
+			s.t.die(err)
+			return
+		case s.streamless(err, opened):
+			return
+		}
+		if pause(ctx, cmp.Or(leftAlone(err), backOff(retry, fails))) != nil {
+			return
+		}
+	}
+}
+
+// hear reads a stream to its end, and reports whether anything came.
+func (s *streamable) hear(ev *events) (any bool, err error) {
+	for {
+		e, err := ev.next()
+		if err != nil {
+			return any, err
+		}
+		any = true
+		for _, f := range parse(e.data) {
+			if !f.isAnswer() {
+				s.t.inbox.put(f)
+			}
+		}
+	}
+}
+
+// streamless reports whether err, of asking for its own stream, is that of a server which
+// has none. One that has had one has it again.
+func (s *streamable) streamless(err error, opened bool) bool {
+	if errors.Is(err, errNoStream) || errors.Is(err, transport.ErrSession) {
+		return true
+	}
+	refused, ok := errors.AsType[*refusal](err)
+	if !ok {
+		return false
+	}
+	switch status := refused.status.Status; {
+	case status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
+		return true
+	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500:
+		return false
+	}
+	return !opened
+}
+
+// leftAlone returns how long the server wants to be left alone; 0 is not said.
+func leftAlone(err error) time.Duration {
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused.status.RetryAfter
+	}
+	return 0
+}
