@@ -408,7 +408,7 @@ func TestLoginStates(t *testing.T) { // R-MCP-19, C096
 			Names: []string{"fine_y"},
 			Notices: []string{
 				"The MCP server login needs a login; run lorimer mcp login login.",
-				"The MCP server rejected did not connect: credential rejected (HTTP 401); the next message tries again.",
+				"The MCP server rejected did not connect: initialize: credential rejected (HTTP 401); the next message tries again.",
 			},
 		}
 		if diff := cmp.Diff(want, got, cmpSends); diff != "" {
@@ -417,7 +417,7 @@ func TestLoginStates(t *testing.T) { // R-MCP-19, C096
 		if s := status(t, b, "login"); s.State != server.NeedsLogin || s.LastError != "needs authorization (HTTP 401)" {
 			t.Errorf("status without a login = %+v", s)
 		}
-		if s := status(t, b, "rejected"); s.State != server.Failed || s.LastError != "credential rejected (HTTP 401)" {
+		if s := status(t, b, "rejected"); s.State != server.Failed || s.LastError != "initialize: credential rejected (HTTP 401)" {
 			t.Errorf("status with a bad one = %+v", s)
 		}
 		time.Sleep(time.Hour)

@@ -315,11 +315,10 @@ func (l *link) failed(err error) time.Duration {
 	next, state := pause(l.attempts()), server.Connecting
 	until := time.Now().Add(next)
 	status, refused := errors.AsType[*transport.StatusError](err)
-	refused = refused && status.Status == 401
 	switch {
-	case refused && !status.Rejected:
+	case refused && status.Status == 401 && !status.Rejected:
 		next, state = never, server.NeedsLogin
-	case refused, l.attempts() >= maxTries:
+	case refused && (status.Status == 401 || status.Status == 403), l.attempts() >= maxTries:
 		next, state = never, server.Failed
 	}
 	gone, _ := errors.AsType[*transport.GoneError](err)

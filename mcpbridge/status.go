@@ -2,12 +2,10 @@ package mcpbridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
-	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
@@ -90,14 +88,8 @@ func (c *conn) settled() bool {
 
 // reason returns what may be shown of an error, on one line (R-MCP-19).
 func (l *link) reason(err error) string {
-	status, refused := errors.AsType[*transport.StatusError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case refused && status.Status == 401 && status.Rejected:
-		return "credential rejected (HTTP 401)"
-	case refused && status.Status == 401:
-		return "needs authorization (HTTP 401)"
 	}
 	return l.hidden.line(err.Error(), maxReason)
 }
