@@ -230,7 +230,7 @@ func TestStubPromptsAndResources(t *testing.T) { // C-27
 func TestNothingIsLeftOfSessions(t *testing.T) { // C085, R-MCP-23
 	log := filepath.Join(t.TempDir(), "log")
 	p := realPool(t)
-	servers := []mcpbridge.Server{stub(t, "stub", "-log", log), stub(t, "dead", "-mode", "die-at-start"), stub(t, "child", "-log", log, "-mode", "grandchild")}
+	servers := []mcpbridge.Server{stub(t, "stub", "-log", log), stub(t, "dead", "-mode", "die-at-start"), stub(t, "child", "-log", log, "-mode", "grandchild"), serve(t, &site{tools: []string{"x"}})}
 	dir := t.TempDir()
 	cycle := func(i int) {
 		b := p.Open(t.Context(), mcpbridge.Session{ID: fmt.Sprint(i), Dir: dir}, servers)
