@@ -22,7 +22,7 @@ import (
 // test that runs "lorimer" runs the finished program. The test binary could be it too,
 // but starts three times as long, for what it links.
 func TestMain(m *testing.M) {
-	code, err := withPrograms(m.Run, ".")
+	code, err := withPrograms(m.Run, ".", "../mcpstub")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "building the programs under test:", err)
 		code = 1
