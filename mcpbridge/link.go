@@ -80,11 +80,10 @@ func (l *link) usable() bool { return l.s.Off == "" && l.s.Trouble == "" }
 func (l *link) run(ctx context.Context) {
 	c := l.adopt(ctx)
 	var pause time.Duration
-	first := true
-	if past := l.b.pool.recall(l.fingerprint); c == nil && past.tries > 0 {
-		first, pause = false, max(0, time.Until(past.until))
-		l.b.change(func() { l.tries, l.why, l.met, l.dialing = past.tries, past.why, true, false })
+	if c == nil {
+		pause = l.recall()
 	}
+	first := pause == 0
 	for {
 		for c == nil {
 			if !l.rest(ctx, pause) {
@@ -107,6 +106,21 @@ func (l *link) run(ctx context.Context) {
 		l.shut(ctx, c) // the old program is gone before a new one starts
 		c = nil
 	}
+}
+
+// recall goes on with the outage that another bridge of the pool has found the server in
+// of late, and returns how long to wait for the next attempt (C095).
+func (l *link) recall() (pause time.Duration) {
+	past := l.b.pool.recall(l.fingerprint)
+	if past.tries == 0 {
+		return 0
+	}
+	pause = max(0, time.Until(past.until))
+	l.b.change(func() {
+		l.tries, l.why = past.tries, past.why
+		l.met, l.dialing = pause > 0, pause == 0
+	})
+	return pause
 }
 
 // rest waits for d, forever if that is never, or until an attempt is wanted at once. It

@@ -102,6 +102,28 @@ func TestReloadsDoNotStorm(t *testing.T) { // C095
 	}
 }
 
+func TestOutageOfAnotherSession(t *testing.T) { // R-MCP-10, C095
+	bubble(t, func(t *testing.T) {
+		a := &fake{Delay: time.Second, Fail: failing(1, errExit), Tools: toolsNamed("x")}
+		w := newWorld(map[string]*fake{"a": a})
+		p := w.pool(t)
+		b := load(t, p, nil, session, program("a"))
+		message(t, b)
+		b = load(t, p, b, session, program("a"))
+		if got := message(t, b); got.Took != 0 || got.Names != nil || len(got.Notices) != 1 {
+			t.Errorf("a send in the pause of the outage = %+v", got)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		b = load(t, p, nil, session, program("a"))
+		if got := message(t, b); got.Took != time.Second || len(got.Names) != 1 {
+			t.Errorf("a send after the pause = %+v, want one that waits", got)
+		}
+	})
+}
+
 func TestProgramsEndWithTheirSession(t *testing.T) { // C085
 	bubble(t, func(t *testing.T) {
 		a := &fake{Tools: toolsNamed("x"), Linger: time.Second}
