@@ -4,7 +4,7 @@
 FUZZTIME ?= 10000x
 PLATFORMS = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: all build test lint full race fuzz cross tags chains bench peers catalog clean
+.PHONY: all build test lint full race fuzz cross tags chains bench peers conformance catalog clean
 
 all: build
 
@@ -23,7 +23,7 @@ lint:
 	bin/staticcheck ./...
 
 # Everything that a release must pass; takes a while.
-full: lint peers race chains fuzz cross tags bench
+full: lint peers race conformance chains fuzz cross tags bench
 
 race:
 	LORIMER_REQUIRE=npm,postgres .ci/postgres run go test -race -count=1 ./...
@@ -64,6 +64,12 @@ bench:
 # The clients of others that the end-to-end tests drive.
 peers:
 	npm --prefix cmd/lorimer/e2e --loglevel=error ci
+
+# The conformance suites of MCP, against our client and our server. What is expected to
+# fail, and why, is in expected.toml beside them.
+conformance:
+	npm --prefix cmd/lorimer/conformance --loglevel=error ci
+	go run ./cmd/lorimer/conformance
 
 # The snapshot of models, from the sources that its generator names.
 catalog:

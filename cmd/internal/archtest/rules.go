@@ -41,7 +41,7 @@ func Layout() Rules {
 			"github.com/fsnotify/fsnotify": {"prompt/skills"},
 			"github.com/goccy/go-yaml":     {"prompt/skills"},
 		},
-		Anyone:   []string{"cmd/lorimer/e2e/..."},
+		Anyone:   []string{"cmd/lorimer/e2e/...", "cmd/lorimer/conformance/..."},
 		Printers: []string{"acp/wire/..."},
 		Mains:    []string{"cmd/..."},
 		Fakes:    []string{"cmd/lorimer/bench/...", "cmd/lorimer/e2e/..."},
