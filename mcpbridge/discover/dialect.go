@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
-	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // entry reads the fields of r, under all the names that programs have for them.
@@ -133,7 +132,7 @@ func reach(e *Entry, f *fields) {
 	}
 	switch {
 	case !known:
-		f.fail("type %.50q is not one of stdio, http, sse", tools.Visible(kind))
+		f.fail("type %.50q is not one of stdio, http, sse", kind)
 	case !program && !address:
 		f.fail("give either command or url")
 	case kind == "" && program && address:
@@ -168,10 +167,10 @@ func unreplaced(e *Entry, f *fields) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		look("env."+tools.Line(name, 100), e.Env[name])
+		look("env."+name, e.Env[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		look("headers."+tools.Line(name, 100), strings.TrimPrefix(e.Headers[name], "Bearer "))
+		look("headers."+name, strings.TrimPrefix(e.Headers[name], "Bearer "))
 	}
 }
 

@@ -42,7 +42,7 @@ func (e Entry) Resolve(v Vars) mcpbridge.Server {
 	}
 	s.Trouble = x.trouble
 	if s.Trouble == "" {
-		s.Trouble = flaw(s)
+		s.Trouble = line("%s", flaw(s))
 	}
 	return s
 }
@@ -120,7 +120,7 @@ type expansion struct {
 
 func (x *expansion) fail(format string, args ...any) {
 	if x.trouble == "" {
-		x.trouble = fmt.Sprintf(format, args...)
+		x.trouble = line(format, args...)
 	}
 }
 

@@ -23,12 +23,20 @@ type fields struct {
 
 func (f *fields) fail(format string, args ...any) {
 	if f.trouble == "" {
-		f.trouble = fmt.Sprintf(format, args...)
+		f.trouble = line(format, args...)
 	}
 }
 
 func (f *fields) warn(w Weight, format string, args ...any) {
-	f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf(format, args...), Weight: w})
+	f.warnings = append(f.warnings, Warning{Text: line(format, args...), Weight: w})
+}
+
+// maxLine is how many characters of what is wrong are shown.
+const maxLine = 400
+
+// line is what is shown of what is wrong: a file may hold anything.
+func line(format string, args ...any) string {
+	return tools.Line(fmt.Sprintf(format, args...), maxLine)
 }
 
 // take takes the first of names that is there. One that is null is not.
@@ -102,7 +110,7 @@ func (f *fields) table(to map[string]string, names ...string) map[string]string 
 		}
 		s, ok := scalar(object[key])
 		if !ok {
-			f.fail("%s.%s must be a string", name, tools.Line(key, 100))
+			f.fail("%s.%.100s must be a string", name, key)
 			continue
 		}
 		to = put(to, key, s)
@@ -235,7 +243,7 @@ func (f *fields) join(name string, in *fields) {
 func (f *fields) rest(prefix string) {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
 		if f.values[name] != nil {
-			f.warn(Ignored, "unknown field %s has no effect", tools.Line(prefix+strings.TrimSpace(name), 100))
+			f.warn(Ignored, "unknown field %s%.100s has no effect", prefix, strings.TrimSpace(name))
 		}
 	}
 }

@@ -122,7 +122,7 @@ type parser struct {
 }
 
 // of says of which server a text is.
-func of(name, text string) string { return fmt.Sprintf("server %.100q: %s", name, text) }
+func of(name, text string) string { return line("server %.100q: %s", name, text) }
 
 // add reads r. The first of two with one name counts, as it does between files.
 func (p *parser) add(r raw) {

@@ -206,6 +206,7 @@ func TestParseTrouble(t *testing.T) {
 		{"a variable that is none", `{"command":"a","env":{"SECRET":["hidden"]}}`, "env.SECRET must be a string"},
 		{"a command that is none", `{"command":7}`, "command must be a string, or an array of strings"},
 		{"an empty command", `{"command":[]}`, "give either command or url"},
+		{"a name that steers a terminal", `{"command":"a","env":{"A\u001b[2J\nB":[]}}`, `env.A\x1b[2J\nB must be a string`},
 		{"a span that is none", `{"command":"a","timeout":"soon"}`, `timeout is no span of time; write it like "90s" or "2m"`},
 		{"a span below zero", `{"command":"a","timeout":-1}`, "timeout must not be negative"},
 		{"a port that is none", `{"url":"https://h","oauth":{"callbackPort":70000}}`, "oauth.callbackPort must be a number up to 65535"},
