@@ -28,6 +28,7 @@ import (
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/ask"
+	"github.com/lorimer-dev/lorimer/tools/server"
 	"github.com/lorimer-dev/lorimer/tools/workspace"
 	"github.com/lorimer-dev/lorimer/tools/workspace/local"
 )
@@ -45,11 +46,12 @@ type rig struct {
 	start   func(context.Context) error // runs first when the backend is made
 	runner  workspace.Runner
 	log     io.Writer
-	seen    *recorder       // keeps the requests that the model got
-	threads harness.Threads // default a store in memory
-	spaces  *spaces         // counts workspaces
-	shelf   *shelf          // of skills; default none
-	places  *places         // default none
+	seen    *recorder                             // keeps the requests that the model got
+	threads harness.Threads                       // default a store in memory
+	spaces  *spaces                               // counts workspaces
+	shelf   *shelf                                // of skills; default none
+	places  *places                               // default none
+	connect func(acp.Servers) (server.Set, error) // default no servers
 }
 
 // spaces counts the workspaces that were opened and are not closed.
@@ -137,7 +139,7 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 			}
 		},
 	})
-	return &acp.Backend{
+	b := &acp.Backend{
 		Engine:  engine,
 		Chosen:  r.chosen,
 		Notices: r.notices,
@@ -149,6 +151,10 @@ func (r rig) backend(tb testing.TB) *acp.Backend {
 			return r.spaces.open(acp.Workspace{FS: disk, Runner: r.runner, Close: disk.Close}), nil
 		},
 	}
+	if r.connect != nil {
+		b.Connect = func(_ context.Context, sv acp.Servers) (server.Set, error) { return r.connect(sv) }
+	}
+	return b
 }
 
 // last returns where the last send was made.
@@ -286,7 +292,10 @@ func (s settings) Default(context.Context) (harness.Choice, error) {
 }
 
 // A recorder keeps requests to the model.
-type recorder struct{ requests []*model.Request }
+type recorder struct {
+	mu       sync.Mutex       // held while a request is added: sessions run beside each other
+	requests []*model.Request // to be read when none runs
+}
 
 type recording struct {
 	model.Streamer
@@ -294,7 +303,9 @@ type recording struct {
 }
 
 func (r *recording) Stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
+	r.r.mu.Lock()
 	r.r.requests = append(r.r.requests, req)
+	r.r.mu.Unlock()
 	return r.Streamer.Stream(ctx, req, sink)
 }
 
@@ -329,7 +340,7 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			acptest.Transcript(t, file, t.TempDir(), *update, func(ar *txtar.Archive) acptest.Serve {
-				r := rig{runner: talkative}
+				r := rig{runner: talkative, connect: func(sv acp.Servers) (server.Set, error) { return echoing(sv), nil }}
 				for _, f := range ar.Files {
 					switch f.Name {
 					case "model":

@@ -177,6 +177,7 @@ var sessionMethods = map[string]func(*session, context.Context, *wire.Request, *
 	acpsdk.AgentMethodSessionSetMode:         (*session).setMode,
 	acpsdk.AgentMethodSessionSetConfigOption: (*session).setOption,
 	methodPromptRender:                       (*session).promptRender,
+	methodMCPStatus:                          (*session).mcpStatus,
 }
 
 // answered notes that the response to a prompt has been written.

@@ -22,6 +22,7 @@ type client struct {
 	notices       bool // the update "notice"
 	terminal      bool // live output of commands in _meta.terminal_output
 	elicits       bool // elicitation/create with a form
+	visits        bool // elicitation/create with an address
 	locale        string
 }
 
@@ -60,6 +61,7 @@ func readClient(params json.RawMessage) (*client, error) {
 		notices:   caps.object("session").object("notices") != nil,
 		terminal:  caps.object("_meta").flag("terminal_output"),
 		elicits:   caps.object("elicitation").object("form") != nil,
+		visits:    caps.object("elicitation").object("url") != nil,
 		locale:    p.meta().text("locale"),
 	}, nil
 }

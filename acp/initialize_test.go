@@ -18,7 +18,7 @@ func TestReadClient(t *testing.T) {
 		{"a later version", `{"protocolVersion":99}`, &client{}},
 		{"nulls", `{"protocolVersion":1,"clientCapabilities":null,"clientInfo":null,"_meta":null}`, &client{}},
 		{"capabilities of other types", `{"protocolVersion":1,"clientCapabilities":{"fs":true,"session":[],"elicitation":{"form":true},"_meta":{"terminal_output":"yes"}},"clientInfo":"me","_meta":{"lorimer.dev":{"locale":7}}}`, &client{}},
-		{"another way to elicit", `{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":null,"url":{}}}}`, &client{}},
+		{"another way to elicit", `{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":null,"url":{}}}}`, &client{visits: true}},
 		{"the key of another", `{"protocolVersion":1,"_meta":{"locale":"fr","other.dev":{"locale":"de"}}}`, &client{}},
 		{"reads", `{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":null}}}`, &client{readFile: true}},
 		{

@@ -1,18 +1,14 @@
 package acp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
@@ -20,23 +16,24 @@ import (
 	"github.com/lorimer-dev/lorimer/acp/v1"
 	"github.com/lorimer-dev/lorimer/acp/wire"
 	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/prompt"
-	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
 // An opening is what a request to open a session asks for: session/new, load,
 // resume and fork alike.
 type opening struct {
 	dirs    Dirs
-	servers servers
-	place   harness.Place // what the client says of the session
-	skipped []error       // why skills of the client are left out
+	servers []mcpbridge.Server // of the editor
+	place   harness.Place      // what the client says of the session
+	skipped []error            // why skills of the client are left out
 }
 
 // same reports whether o asks for what p does.
 func (o opening) same(p opening) bool {
 	return o.dirs.Cwd == p.dirs.Cwd && slices.Equal(o.dirs.More, p.dirs.More) &&
-		o.servers.digest == p.servers.digest && reflect.DeepEqual(o.place, p.place)
+		mcpbridge.Fingerprint(o.servers) == mcpbridge.Fingerprint(p.servers) && reflect.DeepEqual(o.place, p.place)
 }
 
 // A startSession makes the harness's side of a session, such as [harness.Engine.Open].
@@ -54,11 +51,17 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	if err != nil {
 		return fmt.Errorf("opening workspace: %w", err)
 	}
-	told := &announcer{}
-	h, err := start(ctx, s.spec(b, o, ws, told))
+	asked := &host{s: s, dirs: o.dirs}
+	set, err := s.connect(ctx, b, o, ws, asked)
 	if err != nil {
-		return errors.Join(placeFailure(o.place, err), ws.close())
+		return errors.Join(err, ws.close())
 	}
+	told := &announcer{}
+	h, err := start(ctx, s.spec(b, o, ws, set, told))
+	if err != nil {
+		return errors.Join(placeFailure(o.place, err), s.disconnect(ctx, set), ws.close())
+	}
+	asked.h = h
 	told.tell = func() { s.update(commandsUpdate{"available_commands_update", commands(h)}) }
 	err = s.end(ctx)
 	if n := len(o.skipped); n > 0 { // one line, whatever comes
@@ -77,11 +80,12 @@ func (c *conn) open(ctx context.Context, s *session, b *Backend, o opening, star
 	if err != nil {
 		return errors.Join(err, s.end(ctx))
 	}
+	h.Begin() // the servers of the session before have ended
 	return nil
 }
 
 // spec describes the session of the harness that s is opened with.
-func (s *session) spec(b *Backend, o opening, ws Workspace, told *announcer) harness.Spec {
+func (s *session) spec(b *Backend, o opening, ws Workspace, set server.Set, told *announcer) harness.Spec {
 	cl := s.c.client
 	sp := harness.Spec{
 		ID:       s.id,
@@ -90,12 +94,10 @@ func (s *session) spec(b *Backend, o opening, ws Workspace, told *announcer) har
 		Scratch:  ws.Scratch,
 		Approver: s,
 		Client:   prompt.Client{Name: cl.name, Version: cl.version},
+		Servers:  set,
 		Notices:  slices.Clone(b.Notices),
 		Place:    o.place,
 		Changed:  told.changed,
-	}
-	if len(o.servers.names) > 0 {
-		sp.Notices = append(sp.Notices, serversNotice(o.servers.names))
 	}
 	if cl.elicits {
 		sp.Asker = s
@@ -190,60 +192,4 @@ func directory(field, path string) (string, error) {
 		return "", invalid(field, "is not a directory: %.200q", path)
 	}
 	return filepath.Clean(path), nil
-}
-
-// servers are the MCP servers of a request.
-type servers struct {
-	names  []string
-	digest [sha256.Size]byte // tells two lists apart, without keeping the secrets in them
-}
-
-// readServers reads the MCP servers of a request. The kinds are told apart here,
-// since the library takes one for another: a server without a type is one that
-// is started.
-func readServers(p object) (servers, error) {
-	list, err := p.list("mcpServers")
-	if err != nil {
-		return servers{}, err
-	}
-	var out servers
-	var all bytes.Buffer
-	i := 0
-	for raw := range list {
-		field := fmt.Sprintf("mcpServers[%d]", i)
-		i++
-		s := members(raw)
-		if s == nil {
-			return servers{}, invalid(field, "must be an object")
-		}
-		name, err := s.required("name")
-		if err != nil {
-			return servers{}, invalid(field+".name", "must be a string")
-		}
-		need := "url"
-		switch kind := s.text("type"); {
-		case kind == "http", kind == "sse":
-		case kind == "stdio", !s.has("type"):
-			need = "command"
-		default:
-			return servers{}, invalid(field+".type", "is %.100s; it must be stdio, http or sse", s["type"])
-		}
-		if s.text(need) == "" {
-			return servers{}, invalid(field+"."+need, "is missing")
-		}
-		out.names = append(out.names, name)
-		if err := json.Compact(&all, raw); err != nil {
-			return servers{}, invalid(field, "is not valid JSON")
-		}
-	}
-	out.digest = sha256.Sum256(all.Bytes())
-	return out, nil
-}
-
-func serversNotice(names []string) string {
-	list := tools.Line(strings.Join(names, ", "), 200)
-	if len(names) == 1 {
-		return fmt.Sprintf("This build does not connect MCP servers yet. The one that the editor named (%s) is missing.", list)
-	}
-	return fmt.Sprintf("This build does not connect MCP servers yet. The %d that the editor named (%s) are missing.", len(names), list)
 }

@@ -22,7 +22,7 @@ const (
 
 // What differs between runs that say the same, or with the words of a prompt.
 var (
-	madeUp = regexp.MustCompile(`\b(notice|u)-[A-Za-z2-7]{26}\b`) // ids
+	madeUp = regexp.MustCompile(`\b(notice|u|m)-[A-Za-z2-7]{26}\b`) // ids
 	likely = regexp.MustCompile(`"used":\d+(,"size":\d+,"_meta":\{"lorimer\.dev":\{"estimated":true\}\})`)
 	chunk  = regexp.MustCompile(`^(.*_chunk","messageId":"[^"]*","content":\{"type":"text","text":")(.+)("\}\}\}\})$`)
 )

@@ -332,7 +332,8 @@ func TestNothingAfterTheEnd(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	out := &tape{}
 	enc := v1.New(out, v1.Options{Dir: "/w"})
-	emit(t, enc.Turn(), event.ToolCall{ID: "c1", Name: "bash", Title: "running", Kind: tools.KindExecute})
+	turn := enc.Turn()
+	emit(t, turn, event.ToolCall{ID: "c1", Name: "bash", Title: "running", Kind: tools.KindExecute})
 	got, err := json.Marshal(enc.Question(approve.Question{
 		CallID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"rm -r build\nmake"}`), Kind: tools.KindExecute,
 		Plan:   tools.Plan{Title: "rm -r build\nmake", Diffs: []tools.Diff{{Path: "/w/x", New: "y"}}},
@@ -350,6 +351,10 @@ func TestQuestion(t *testing.T) {
 	}
 	if got := enc.Question(approve.Question{CallID: "c1", Tool: "bash"}).Title; got != "running" {
 		t.Errorf("title = %q, want the one that the call has", got)
+	}
+	emit(t, turn, event.ToolCall{ID: "c1", Status: event.InProgress})
+	if got := enc.Question(approve.Question{CallID: "c1", Tool: "bash"}).Status; got != event.InProgress {
+		t.Errorf("status = %s, though the call is under way", got)
 	}
 }
 

@@ -20,6 +20,7 @@ type call struct {
 	kind     tools.Kind
 	terminal bool  // its content is a terminal of ours
 	diffs    bool  // its content is changes of files
+	running  bool  // it is under way
 	final    bool  // it is over; nothing follows
 	live     *live // its output while it runs; nil before the first
 }
@@ -41,6 +42,7 @@ func (e *Encoder) toolCall(t *Turn, ev event.ToolCall) error {
 	}
 	c.title = cmp.Or(ev.Title, c.title, ev.Name, "tool call")
 	c.kind = cmp.Or(ev.Kind, c.kind, tools.KindOther)
+	c.running = c.running || ev.Status == event.InProgress
 
 	u := ToolCall{
 		Update:    "tool_call_update",
@@ -155,6 +157,9 @@ func (e *Encoder) Question(q approve.Question) ToolCall {
 		Status:    event.Pending,
 		Locations: e.locations(q.Plan.Locations),
 		RawInput:  verbatim(q.Input),
+	}
+	if c.running { // it asks for something in the middle of its work
+		u.Status = event.InProgress
 	}
 	if !c.terminal {
 		u.Content = e.content(c, event.ToolCall{Diffs: q.Plan.Diffs})

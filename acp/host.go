@@ -1,0 +1,89 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/lorimer-dev/lorimer/acp/wire"
+	"github.com/lorimer-dev/lorimer/harness"
+	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/server"
+)
+
+// A host answers what the MCP servers of a session ask, of one opening of it.
+type host struct {
+	s    *session
+	dirs Dirs
+	h    *harness.Session // set before a server is contacted
+}
+
+var _ server.Host = (*host)(nil)
+
+// Roots are the directories of the session.
+func (h *host) Roots() []string { return slices.Concat([]string{h.dirs.Cwd}, h.dirs.More) }
+
+// Offers are what the editor can do, and a model that the user is asked about.
+func (h *host) Offers() server.Offers {
+	cl := h.s.c.client
+	return server.Offers{Form: cl.elicits, URL: cl.visits, Sampling: true}
+}
+
+// A question is the parameters of elicitation/create for a server: with the form that it
+// has sent, or with an address.
+type question struct {
+	Mode     string          `json:"mode"` // form or url
+	Session  string          `json:"sessionId"`
+	ToolCall string          `json:"toolCallId,omitempty"`
+	Message  string          `json:"message"`
+	Schema   json.RawMessage `json:"requestedSchema,omitempty"`
+	ID       string          `json:"elicitationId,omitempty"`
+	URL      string          `json:"url,omitempty"`
+}
+
+// Elicit asks in the editor, for as long as it takes (R-ACP-45). What the editor does
+// not know after all is declined, and anything but the three actions is a cancel.
+func (h *host) Elicit(ctx context.Context, name string, e server.Elicitation) (server.Reply, error) {
+	q := question{
+		Mode: "form", Session: h.s.id, ToolCall: h.h.Calling(name), Schema: e.Schema,
+		Message: "The MCP server " + tools.Line(name, maxLabel) + " asks: " + e.Message,
+	}
+	if e.URL != "" {
+		q.Mode, q.Schema, q.URL, q.ID = "url", nil, e.URL, cmp.Or(e.ID, "e-"+strings.ToLower(rand.Text()))
+	}
+	var answer json.RawMessage
+	err := h.s.c.wire.Call(ctx, acpsdk.ClientMethodElicitationCreate, q, &answer)
+	switch {
+	case ctx.Err() != nil:
+		return server.Reply{}, ctx.Err()
+	case err != nil:
+		h.s.c.o.Log.Info().Str("session", h.s.id).Str("server", name).Err(err).Msg("a question of a server was not answered")
+		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeMethodNotFound {
+			return server.Reply{Action: "decline"}, nil
+		}
+		return server.Reply{Action: "cancel"}, nil
+	}
+	a := members(answer)
+	switch action := a.text("action"); action {
+	case "accept":
+		r := server.Reply{Action: action}
+		if a.object("content") != nil {
+			r.Content = a["content"]
+		}
+		return r, nil
+	case "decline":
+		return server.Reply{Action: action}, nil
+	}
+	return server.Reply{Action: "cancel"}, nil
+}
+
+// Sample has the model of the session answer, if the user allows it.
+func (h *host) Sample(ctx context.Context, name string, s server.Sampling) (server.Sampled, error) {
+	return h.h.Sample(ctx, name, s)
+}
