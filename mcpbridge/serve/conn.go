@@ -29,8 +29,7 @@ type conn struct {
 	running chan struct{} // holds a token for each request that is worked on
 	lists   *lists
 
-	wg   sync.WaitGroup // of requests
-	idle chan struct{}  // closed when no request is open and none can come
+	idle chan struct{} // closed when no request is open and none can come
 
 	mu       sync.Mutex // guards the fields below
 	open     map[string]*request

@@ -106,13 +106,6 @@ func (w *writer) fail(err error) {
 	w.nudge()
 }
 
-// failure returns why nothing can be written, and nil while it can.
-func (w *writer) failure() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
-}
-
 // run writes until close or fail.
 func (w *writer) run() {
 	for {

@@ -342,7 +342,7 @@ func TestRow230Signals(t *testing.T) {
 // TestRow230ClientOfMCPGo uses lorimer with the client of mcp-go, in both eras.
 func TestRow230ClientOfMCPGo(t *testing.T) {
 	for name, more := range map[string][]mcpclient.ClientOption{
-		"2026-07-28": nil, "2025-11-25": {mcpclient.WithLegacyProtocolOnly()},
+		"2026-07-28": nil, "2025-11-25": {mcpclient.WithProtocolVersion("2025-11-25")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
