@@ -33,8 +33,10 @@ type Found struct {
 	Digest   string // of the entry, where it has to be approved
 }
 
-// Waits reports whether nobody has decided on the server as it stands.
-func (f Found) Waits() bool { return f.Approval == Pending || f.Approval == Changed }
+// Waits reports whether the server would be used once it was approved.
+func (f Found) Waits() bool { return f.undecided() && f.Entry.Off == "" }
+
+func (f Found) undecided() bool { return f.Approval == Pending || f.Approval == Changed }
 
 // Merge returns the servers of sources in their order (R-MCP-01). Of two with one name
 // the first counts, so that a workspace cannot take the place of what the user has
@@ -84,11 +86,11 @@ func (f Found) use(v Vars) mcpbridge.Server {
 
 // Join returns the servers of a session: those of files, then those that its editor
 // sends. One that the editor sends and a file declares alike is one server (R-MCP-01);
-// where it waits to be approved the editor, whose user has chosen it there, decides.
+// where nobody has approved it the editor, whose user has chosen it there, decides.
 func Join(found []Found, editor []mcpbridge.Server) []mcpbridge.Server {
 	var all []mcpbridge.Server
 	for _, f := range found {
-		if f.Waits() && slices.ContainsFunc(editor, func(s mcpbridge.Server) bool { return same(s, f.Server) }) {
+		if f.undecided() && slices.ContainsFunc(editor, func(s mcpbridge.Server) bool { return same(s, f.Server) }) {
 			continue
 		}
 		all = append(all, f.Server)

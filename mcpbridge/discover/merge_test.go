@@ -96,6 +96,12 @@ func TestMergeWantsApproval(t *testing.T) {
 			t.Errorf("with another %s it is %q, want that it has changed", name, got)
 		}
 	}
+	off := entry("z", "z")
+	off.Off = "switched off in FILE:1"
+	found, _ := discover.Merge(v, nil, discover.Source{Project: true, Entries: []discover.Entry{off}})
+	if got, want := servers(found)[0], "z z: switched off in FILE:1"; got != want || found[0].Waits() {
+		t.Errorf("one that its file switches off is %q, waiting %v, want %q", got, found[0].Waits(), want)
+	}
 	e.Timeout, e.Include = time.Second, []string{"a"} // which change nothing of what runs
 	if got, want := state(e), "x h.example: on"; got != want {
 		t.Errorf("with another time limit it is %q, want %q", got, want)

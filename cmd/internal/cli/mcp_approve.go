@@ -73,7 +73,11 @@ func (g *globals) printDecided(cmd *cobra.Command, what string, done []discover.
 	all := []decided{}
 	for _, f := range done {
 		e := f.Entry
-		all = append(all, decided{e.Name, e.Source, e.Address(), names(e.Env), names(e.Headers)})
+		d := decided{e.Name, e.Source, e.Address(), names(e.Env), names(e.Headers)}
+		if strings.Contains(e.URL, "${") { // in what is shown of an address it would be hard to read
+			d.Address = e.URL
+		}
+		all = append(all, d)
 	}
 	if g.json(cmd) {
 		return printJSON(cmd.OutOrStdout(), map[string]any{what: all})

@@ -47,9 +47,9 @@ func newMCPProbe(g *globals) *cobra.Command {
 func (g *globals) tellFailed(s server.Status) {
 	what := "is " + string(s.State)
 	if s.State == server.NeedsLogin {
-		what = fmt.Sprintf(`needs a login; "lorimer mcp login %s" does it`, s.Name)
+		what = `needs a login, which "lorimer mcp login" with its name does`
 	}
-	fmt.Fprintf(g.process.Stderr, "lorimer: the MCP server %s %s: %s\n", tools.Line(s.Name, titleWidth), tools.Visible(what), dash(s.LastError))
+	fmt.Fprintf(g.process.Stderr, "lorimer: the MCP server %s %s: %s\n", tools.Line(s.Name, titleWidth), what, dash(s.LastError))
 	if text := strings.TrimRight(s.Stderr, "\n"); text != "" {
 		fmt.Fprintf(g.process.Stderr, "It wrote at last:\n  %s\n", strings.ReplaceAll(tools.Visible(text), "\n", "\n  "))
 	}
