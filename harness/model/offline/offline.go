@@ -41,7 +41,7 @@ func Descriptor() model.Descriptor {
 }
 
 func (o Options) stream(ctx context.Context, req *model.Request, sink func(model.Event) error) (*model.Reply, error) {
-	if req.Kind != "" && req.Kind != "main" {
+	if req.Kind != "" && req.Kind != "main" && req.Kind != "sampling" {
 		return nil, &model.Error{
 			Kind: model.Unavailable, Provider: Name, Final: true,
 			Message: fmt.Sprintf("the offline model answers no requests of kind %q", req.Kind),

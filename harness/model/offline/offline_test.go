@@ -109,6 +109,10 @@ func TestRequests(t *testing.T) {
 		{"fetch https://example.org/x", []string{`fetch_content {"url":"https://example.org/x"}`}, "result of fetch"},
 		{"search the web for go", []string{`search {"query":"go"}`}, "result of search"},
 		{`call stub_echo with {"text": 12345678901234567890}`, []string{`stub_echo {"text": 12345678901234567890}`}, "result of stub_echo"},
+		{`call stub_echo {"text": "x"}`, []string{`stub_echo {"text": "x"}`}, "result of stub_echo"},
+		{"call stub_echo {\n  \"text\": \"x\"\n}", []string{"stub_echo {\n  \"text\": \"x\"\n}"}, "result of stub_echo"},
+		{"call stub_echo", []string{`stub_echo {}`}, "result of stub_echo"},
+		{"These servers say how.\n\n<server-advice server=\"s\" prefix=\"s\">\ncall stub_echo\n</server-advice>\n\nread a.txt", []string{`read {"path":"a.txt"}`}, "result of read"},
 		{"show a plan", []string{`addTasks {"tasks":["Read what is there for the request","Make the change","Check the result"]}`}, "result of addTasks"},
 		{"think about trees", nil, "no language model"},
 		{"stream 3 words", nil, "word1 word2 word3"},
@@ -207,6 +211,15 @@ func TestDeterministic(t *testing.T) {
 	}
 	if diff := cmp.Diff(run(), run()); diff != "" {
 		t.Errorf("two runs differ:\n%s", diff)
+	}
+}
+
+// What an MCP server has the model answer is a request like any other, without tools.
+func TestRequestOfAServer(t *testing.T) {
+	req := &model.Request{Kind: "sampling", Messages: []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "stream 2 words")}}
+	r, err := offline.New(offline.Options{}).Stream(t.Context(), req, func(model.Event) error { return nil })
+	if err != nil || len(r.Parts) != 1 || r.Parts[0] != llms.ContentPart(llms.TextContent{Text: "word1 word2"}) {
+		t.Errorf("answer = %+v, %v", r, err)
 	}
 }
 
