@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,6 +158,9 @@ func TestTakenID(t *testing.T) {
 		p := start(t, &desk{}, serve.Options{})
 		p.hello("2025-11-25")
 		p.send(call("1", "sleep", `{"ms":10}`))
+		if got := p.ask(`{"jsonrpc":"1.0","id":1,"method":"ping"}`); !strings.Contains(got, `"id":null,"error":{"code":-32600`) {
+			t.Errorf("a broken request with its id answers %s", got)
+		}
 		if got := p.ask(call("1", "echo", `{}`)); !strings.Contains(got, `"id":null,"error":{"code":-32600,"message":"id 1 is that of an open request"`) {
 			t.Errorf("second request answers %s", got)
 		}
@@ -217,6 +221,24 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("%d answers, want %d", len(seen), n)
 	}
 	p.finish()
+}
+
+// One server has several clients, who share nothing but the desk.
+func TestSeveralClients(t *testing.T) {
+	d := &desk{}
+	s := serve.New(d, serve.Options{Name: "test", Version: "1"})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			var out bytes.Buffer
+			in := strings.NewReader(request(`"h"`, "initialize", "{}") + "\n" + call("1", "echo", fmt.Sprintf(`{"n":%d}`, i)))
+			err := s.Serve(t.Context(), in, &out)
+			if n := strings.Count(out.String(), "\n"); err != nil || n != 2 || !strings.Contains(out.String(), fmt.Sprintf(`{\"n\":%d}`, i)) {
+				t.Errorf("client %d: %q, %v", i, out.String(), err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // A client that does not read holds its own calls up, and no more of their results

@@ -80,11 +80,12 @@ func (c *conn) message(ctx context.Context, data json.RawMessage, b *batch) {
 	if string(r.params) == "null" {
 		r.params = nil
 	}
-	key, ok := keyOf(m.ID)
+	key, valid := keyOf(m.ID)
+	ok := valid && !c.isOpen(key) // the answer to an open request is still to come
 	switch {
 	case err != nil || m.Method == nil || m.Version != "2.0":
 		r.reject(ctx, ok, faultf(mcp.INVALID_REQUEST, `a message must be an object with "jsonrpc": "2.0" and a text as "method"`))
-	case m.ID != nil && !ok:
+	case m.ID != nil && !valid:
 		r.reject(ctx, false, faultf(mcp.INVALID_REQUEST, `"id" must be a string or a number`))
 	case len(r.params) > 0 && r.params[0] != '{':
 		r.reject(ctx, ok, faultf(mcp.INVALID_PARAMS, `"params" must be an object`))

@@ -65,8 +65,7 @@ func New(desk Desk, o Options) *Server {
 //     and have [Options.Grace]; then they are left behind, and the error is
 //     [ErrUnfinished].
 //
-// Unless requests are left behind, the end of the input and that of ctx are no errors.
-// If in and out are io.Closers, they are closed where a Read or a Write would last
+// The end of the input and that of ctx are no errors; an input that breaks is one. If in and out are io.Closers, they are closed where a Read or a Write would last
 // longer.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return newConn(s, out).serve(ctx, in)

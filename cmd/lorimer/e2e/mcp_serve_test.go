@@ -126,6 +126,7 @@ type served struct {
 	*peer
 	cmd  *exec.Cmd
 	in   io.WriteCloser
+	pipe io.Closer // that out reads
 	out  *bufio.Reader
 	diag bytes.Buffer
 }
@@ -142,7 +143,7 @@ func (p *peer) serve(flags ...string) *served {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s.in, s.out, s.cmd.Stderr = in, bufio.NewReader(out), &s.diag
+	s.in, s.pipe, s.out, s.cmd.Stderr = in, out, bufio.NewReader(out), &s.diag
 	if err := s.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -336,6 +337,24 @@ func TestRow230Signals(t *testing.T) {
 				t.Errorf("the command is left (%v, %q)", err, data)
 			}
 		})
+	}
+}
+
+// TestRow230ClientGone has the client vanish while a call runs: nobody is left to read
+// the answer, so it is not waited for.
+func TestRow230ClientGone(t *testing.T) {
+	p := newHost(t)
+	s := p.serve("--mode", "auto")
+	s.hello()
+	s.send(toolCall(1, "bash", bash("echo begun; sleep 600")))
+	for !strings.Contains(s.next(), `"message":"begun"`) {
+	}
+	begun := time.Now()
+	if err := errors.Join(s.in.Close(), s.pipe.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if exit, took := code(t, s.cmd.Wait()), time.Since(begun); exit != 0 || took > 5*time.Second {
+		t.Errorf("code %d after %v, want 0 within 5s\n%s", exit, took, &s.diag)
 	}
 }
 
