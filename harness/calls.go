@@ -349,6 +349,7 @@ func (c *call) conclude(r tools.Result) thread.Result {
 		c.last.Output = text
 	}
 	c.shown = merge(c.shown, c.last)
+	c.last.Images = r.Images
 	return thread.Result{CallID: c.ID, Text: text, IsError: r.IsError, Images: r.Images, Shown: c.shown, Answers: r.Answers, Usage: c.used}
 }
 

@@ -138,7 +138,9 @@ func TestPromptThatIsNotToBeHad(t *testing.T) { // R-ACP-29
 			}
 		}, "the MCP server My server: no such name"},
 		{"a fault", "/my_server_greet x", func(s *toolstest.Servers) {
-			s.OnPrompt = func(context.Context, string, map[string]string) ([]server.Part, error) { return nil, errors.New("secret") }
+			s.OnPrompt = func(context.Context, string, map[string]string) ([]server.Part, error) {
+				return nil, errors.New("secret")
+			}
 		}, tools.ErrorText(errors.New("secret"))},
 		{"nothing in it", "/my_server_greet x", func(s *toolstest.Servers) {
 			s.OnPrompt = func(context.Context, string, map[string]string) ([]server.Part, error) { return nil, nil }

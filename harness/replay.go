@@ -140,7 +140,7 @@ func (r *replay) call(c thread.Call) event.ToolCall {
 		shown = bare(c, result, ok)
 		shown.Meta = calledTool(r.of, c.Name)
 	}
-	shown.ID, shown.New = c.ID, true
+	shown.ID, shown.New, shown.Images = c.ID, true, result.Images
 	return shown
 }
 

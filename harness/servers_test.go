@@ -141,7 +141,7 @@ func TestNameOfABuiltInTool(t *testing.T) { // R-MCP-05
 	s := f.open(t, serving(set))
 	_, rec := ask(t, s, "go")
 	ask(t, s, "again")
-	if got := results(f.entries(t, s)); !slices.Equal(got[:2], []string{"ours", "{}"}) {
+	if got := resultsOf(f.script.requests()[1]); !slices.Equal(got, []string{"ours", "{}"}) {
 		t.Errorf("results = %q", got)
 	}
 	notices := rec.notices()
@@ -295,6 +295,35 @@ func TestWhoseToolACutCallWasOf(t *testing.T) { // R-MCP-08, R-HARN-29
 	calls, _ := rec.metas()
 	if want := []string{`{"mcpTool":` + origin + `}`, ""}; !slices.Equal(calls, want) {
 		t.Errorf("calls = %q, want %q", calls, want)
+	}
+}
+
+// The pictures of a result go to the model, and to the client with the end of the call
+// and with a replay.
+func TestPicturesOfAResult(t *testing.T) { // R-MCP-17
+	picture := tools.Image{MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
+	f := newFixture()
+	f.script.steps = []step{wants(want{"a", "s_draw", "{}"}), says("x")}
+	draw := toolstest.Of("s", "s", "draw", toolstest.Answer("", tools.Result{Images: []tools.Image{picture}}))
+	s := f.open(t, serving(&toolstest.Servers{ToolList: []tools.Tool{draw}}))
+	_, live := ask(t, s, "go")
+	again := &recorder{}
+	if err := s.Replay(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	for name, rec := range map[string]*recorder{"live": live, "replayed": again} {
+		var got [][]tools.Image
+		for _, e := range rec.all() {
+			if c, ok := e.(event.ToolCall); ok && c.Status == event.Completed {
+				got = append(got, c.Images)
+			}
+		}
+		if diff := cmp.Diff([][]tools.Image{{picture}}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if shown := f.entries(t, s)[2].(thread.Result).Shown; shown.Images != nil {
+		t.Error("a picture is kept twice")
 	}
 }
 

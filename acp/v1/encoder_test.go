@@ -1,6 +1,7 @@
 package v1_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -326,6 +327,53 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	}
 	if got := out.updates(t); len(got) > 0 {
 		t.Errorf("told after the end: %q", got)
+	}
+}
+
+// R-MCP-17: pictures of a result are shown as such, up to what clients read in a line.
+func TestPicturesOfAResult(t *testing.T) {
+	png := func(n int) tools.Image { return tools.Image{MIME: "image/png", Data: bytes.Repeat([]byte{1}, n)} }
+	tests := []struct {
+		name string
+		call event.ToolCall
+		want []string // types of the content, and texts
+	}{
+		{"beside a text", event.ToolCall{Text: "drawn", Images: []tools.Image{png(3)}}, []string{"text drawn", "image AQEB"}},
+		{"alone", event.ToolCall{Images: []tools.Image{png(3), png(3)}}, []string{"image AQEB", "image AQEB"}},
+		{"too large together", event.ToolCall{Images: []tools.Image{png(3 << 20), png(3 << 20)}}, []string{"image", "text A picture (image/png, 3072 KiB) is not shown."}},
+		{"no picture", event.ToolCall{Images: []tools.Image{{MIME: "text/html", Data: []byte("<")}}}, []string{"text A picture (text/html, 1 KiB) is not shown."}},
+		{"beside changes", event.ToolCall{Text: "x", Diffs: []tools.Diff{{Path: "/w/a", New: "x"}}, Images: []tools.Image{png(3)}}, []string{"diff"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out := &tape{}
+			turn := v1.New(out, v1.Options{Dir: "/w"}).Turn()
+			tt.call.ID, tt.call.Status = "c1", event.Completed
+			emit(t, turn, event.ToolCall{ID: "c1", Name: "draw"}, tt.call)
+			var u struct {
+				Content []struct {
+					Type    string
+					Content struct{ Type, Text, Data string }
+				}
+			}
+			if err := json.Unmarshal([]byte(out.updates(t)[1]), &u); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range u.Content {
+				line := c.Type
+				if line == "content" {
+					line = c.Content.Type + " " + c.Content.Text
+					if len(c.Content.Data) < 10 {
+						line += c.Content.Data
+					}
+				}
+				got = append(got, strings.TrimSpace(line))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("content (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

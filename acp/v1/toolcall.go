@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,15 +132,33 @@ func (e *Encoder) content(c *call, ev event.ToolCall) []any {
 		c.diffs = true
 		return list
 	}
-	if ev.Text == "" || c.diffs && ev.Status != event.Failed {
-		return nil
+	if ev.Text != "" && (!c.diffs || ev.Status == event.Failed) {
+		text := ev.Text
+		if ev.Status != event.Failed || strings.Contains(text, "\n") { // one line of a failure is a sentence
+			text = display(c.kind, text)
+		}
+		list = append(list, textContent(text))
 	}
-	text := ev.Text
-	if ev.Status != event.Failed || strings.Contains(text, "\n") { // one line of a failure is a sentence
-		text = display(c.kind, text)
-	}
-	return []any{textContent(text)}
+	return append(list, pictures(ev.Images)...)
 }
+
+// pictures returns pictures as content, and a line for each that would make the update
+// longer than clients read (R-MCP-17).
+func pictures(all []tools.Image) (list []any) {
+	left := maxPictures
+	for _, img := range all {
+		if left -= len(img.Data); left < 0 || !strings.HasPrefix(img.MIME, "image/") {
+			list = append(list, textContent(fmt.Sprintf("A picture (%s, %d KiB) is not shown.", oneLine(img.MIME), (len(img.Data)+1023)/1024)))
+			continue
+		}
+		list = append(list, content{"content", imageBlock{"image", img.Data, img.MIME}})
+	}
+	return list
+}
+
+// maxPictures is how many bytes of pictures one update has: some clients read no line of
+// more than 10 MiB.
+const maxPictures = 5 << 20
 
 // Question returns the tool call of a permission request. It says everything
 // that the user has to know, since some clients show it alone.

@@ -75,8 +75,14 @@ type location struct {
 }
 
 type content struct {
-	Type    string    `json:"type"`
-	Content textBlock `json:"content"`
+	Type    string `json:"type"`
+	Content any    `json:"content"` // a text or an image
+}
+
+type imageBlock struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+	MIME string `json:"mimeType"`
 }
 
 type diff struct {

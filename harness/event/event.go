@@ -108,6 +108,7 @@ type ToolCall struct {
 	Locations []tools.Location
 	Diffs     []tools.Diff
 	Text      string          // content shown
+	Images    []tools.Image   // content shown, with the final state; nobody keeps them in it
 	Output    any             // rawOutput
 	Meta      json.RawMessage // an object: mcpTool and the like
 }
