@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,5 +245,91 @@ func TestMCPLoginInterrupted(t *testing.T) {
 	}, "house", "--no-browser")
 	if code != 130 || stdout != "" {
 		t.Errorf("exit code %d, standard output %q, standard error %q, want 130 and nothing", code, stdout, lines)
+	}
+}
+
+// C096 and R-MCP-19: a session whose server wants an account goes on without it, has it
+// after a login, and needs another when a tool wants more rights. Nothing of the
+// credential is outside its file.
+func TestMCPLoginInSession(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	h := &loginHome{t: t, server: oauthtest.Start(oauthtest.Config{Lasts: 3600, ScopesAsked: "read", Needs: map[string]string{"save": "write"}}), dir: e.home}
+	t.Cleanup(h.server.Close)
+	h.file(".config/lorimer/config.toml", fmt.Sprintf("[mcp.house]\nurl = %q\n", h.server.URL()))
+	script := h.file("script.jsonl", steps(
+		`{"match": {"contains": "hello"}, "text": "hi"}`,
+		`{"match": {"contains": "who"}, "tools": [{"name": "house_whoami", "args": {}}], "repeat": true}`,
+		`{"match": {"contains": "save"}, "tools": [{"name": "house_save", "args": {}}], "repeat": 2}`,
+		`{"text": "done", "repeat": true}`,
+	))
+	e.acp("--model", "script:"+script, "--mode", "auto", "--log-level", "trace")
+	session := e.open(object{})
+	says := func(text, want string, failed bool) {
+		t.Helper()
+		e.prompt(session, text)
+		all := e.results(session)
+		if len(all) == 0 {
+			t.Fatalf("%s: no call was made\n%s", text, e.text(session))
+		}
+		if got := all[len(all)-1]; !strings.Contains(got.Text, want) || got.IsError != failed {
+			t.Errorf("%s: the tool says %q (an error: %v), want %q", text, got.Text, got.IsError, want)
+		}
+	}
+	login := func() {
+		t.Helper()
+		if code, _, lines := h.login(h.browse, "house", "--no-browser"); code != 0 {
+			t.Fatalf("exit code %d, standard error %q", code, lines)
+		}
+	}
+
+	e.prompt(session, "hello")
+	if all := e.transcript(); !regexp.MustCompile("MCP server house .*(needs a login|needs authorization)").MatchString(all) {
+		t.Errorf("the user is not told to log in:\n%s", all)
+	}
+	login()
+	for range 1000 { // the server is contacted beside the first message after the login
+		e.prompt(session, "who am I?")
+		if all := e.results(session); strings.Contains(all[len(all)-1].Text, "allowed") {
+			break
+		}
+	}
+	says("who am I now?", "allowed: read", false)
+	h.server.Expire()
+	says("who am I, when the token has ended?", "allowed: read", false)
+	says("save it", "needs a login that allows more: write", true)
+	login()
+	says("save it, with more rights", "allowed: read write", false)
+	if n := len(h.server.Seen("/authorize")); n != 2 {
+		t.Errorf("the user was asked %d times, want 2", n)
+	}
+
+	secrets := h.server.Valid()
+	for _, r := range h.server.Seen("/token") {
+		for _, name := range []string{"code", "code_verifier", "refresh_token"} {
+			if v := r.Form.Get(name); v != "" {
+				secrets = append(secrets, v)
+			}
+		}
+	}
+	e.leave()
+	said := map[string]string{"the protocol": e.transcript(), "standard error": e.stderr.String()}
+	err := filepath.WalkDir(e.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || filepath.Base(filepath.Dir(path)) == "oauth" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		said[path] = string(content)
+		return err
+	})
+	if err != nil || len(said) < 4 {
+		t.Fatalf("%v, %d files", err, len(said))
+	}
+	for where, text := range said {
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s has %q", where, secret)
+			}
+		}
 	}
 }
