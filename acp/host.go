@@ -47,21 +47,26 @@ type question struct {
 	URL      string          `json:"url,omitempty"`
 }
 
-// Elicit asks in the editor, for as long as it takes (R-ACP-45). What the editor does
-// not know after all is declined, and anything but the three actions is a cancel.
+// Elicit asks in the editor, for as long as the call of the server runs (R-ACP-45). What
+// the editor does not know after all is declined, and anything but the three actions is a
+// cancel.
 func (h *host) Elicit(ctx context.Context, name string, e server.Elicitation) (server.Reply, error) {
+	during, id, stop := h.h.Calling(ctx, name)
+	defer stop()
 	q := question{
-		Mode: "form", Session: h.s.id, ToolCall: h.h.Calling(name), Schema: e.Schema,
+		Mode: "form", Session: h.s.id, ToolCall: id, Schema: e.Schema,
 		Message: "The MCP server " + tools.Line(name, maxLabel) + " asks: " + e.Message,
 	}
 	if e.URL != "" {
 		q.Mode, q.Schema, q.URL, q.ID = "url", nil, e.URL, cmp.Or(e.ID, "e-"+strings.ToLower(rand.Text()))
 	}
 	var answer json.RawMessage
-	err := h.s.c.wire.Call(ctx, acpsdk.ClientMethodElicitationCreate, q, &answer)
+	err := h.s.c.wire.Call(during, acpsdk.ClientMethodElicitationCreate, q, &answer)
 	switch {
 	case ctx.Err() != nil:
 		return server.Reply{}, ctx.Err()
+	case during.Err() != nil: // the call has ended, and nobody waits for the answer
+		return server.Reply{Action: "cancel"}, nil
 	case err != nil:
 		h.s.c.o.Log.Info().Str("session", h.s.id).Str("server", name).Err(err).Msg("a question of a server was not answered")
 		if e, ok := errors.AsType[*wire.Error](err); ok && e.Code == wire.CodeMethodNotFound {

@@ -437,6 +437,24 @@ func TestElicitationOfServers(t *testing.T) { // R-ACP-45
 	}
 }
 
+// A cancel ends a question of a server with its call, and the turn at once.
+func TestElicitationEndsWithTheTurn(t *testing.T) { // R-ACP-37, R-ACP-26
+	synctest.Test(t, func(t *testing.T) {
+		var got server.Reply
+		a := &asker{ask: func(ctx context.Context, h server.Host) {
+			got, _ = h.Elicit(context.WithoutCancel(ctx), "a", server.Elicitation{Message: "Who?", Schema: json.RawMessage(`{"type":"object"}`)})
+		}}
+		b := &switchboard{prepare: a.prepare}
+		e := acptest.Open(t, rig{model: calls, connect: b.connect}.serve(t))
+		e.Say(eliciting, newSession("s", t.TempDir()), promptLine(2, "s", "go"))
+		acptest.Request(t, acptest.Messages(t, e.Hear()), elicit)
+		e.Say(cancelLine("s"))
+		if stop := stopReason(t, acptest.Messages(t, e.Hear()), "2"); stop != "cancelled" || got.Action != "cancel" {
+			t.Errorf("the turn ends with %s, and the server hears %+v", stop, got)
+		}
+	})
+}
+
 func TestWhatAServerIsOffered(t *testing.T) { // R-ACP-11
 	for capabilities, want := range map[string]server.Offers{
 		`{}`:                                   {Sampling: true},

@@ -199,7 +199,7 @@ func (c *call) refuse(format string, args ...any) {
 // unknown tells the model that it cannot call name (R-TOOLS-23, C114).
 func (t *turn) unknown(name string) string {
 	shown := tools.Line(name, maxNamed)
-	if slices.Contains(t.tools.Known(), name) {
+	if slices.Contains(t.away.names, name) {
 		return fmt.Sprintf("%s is not available for this message.", shown)
 	}
 	near := slices.DeleteFunc(t.tools.Suggest(name), func(n string) bool { return !t.declared(n) })

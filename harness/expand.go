@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/internal/served"
 	"github.com/lorimer-dev/lorimer/harness/model"
@@ -21,8 +22,10 @@ import (
 //go:embed text/unfit.md
 var unfitText string
 
-// maxPrompt is how many bytes of a prompt of a server the model reads.
-const maxPrompt = 128 << 10
+const (
+	maxPrompt  = 128 << 10   // bytes of a prompt of a server that the model reads
+	promptWait = time.Second // for the prompts of a server that has just connected
+)
 
 // promptCommands lists prompts of servers as commands, without those whose names are
 // taken.
@@ -77,10 +80,9 @@ func (t *turn) expand(ctx context.Context) error {
 	if !ok || set == nil || t.shape == prompt.Stateless {
 		return nil
 	}
-	all := set.Prompts()
 	err := t.absent(name)
-	if i := slices.IndexFunc(all, func(p server.Prompt) bool { return p.Command == name }); i >= 0 {
-		err = t.fillIn(ctx, all[i], words)
+	if p, ok := t.promptOf(ctx, name); ok {
+		err = t.fillIn(ctx, p, words)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -95,6 +97,44 @@ func (t *turn) expand(ctx context.Context) error {
 		t.log.Warn().Err(err).Str("command", name).Msg("a prompt is not filled in")
 	}
 	return &refusal{tools.ErrorText(err)}
+}
+
+// promptOf returns the prompt of a command. Those of a server are read after its tools,
+// and so may come a moment after the message.
+func (t *turn) promptOf(ctx context.Context, command string) (server.Prompt, bool) {
+	set := t.s.spec.Servers
+	news := make(chan struct{}, 1)
+	stop := set.Watch(func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})
+	defer stop()
+	within, cancel := context.WithTimeout(ctx, promptWait)
+	defer cancel()
+	for {
+		all := set.Prompts()
+		if i := slices.IndexFunc(all, func(p server.Prompt) bool { return p.Command == command }); i >= 0 {
+			return all[i], true
+		}
+		if !t.unread(command) {
+			return server.Prompt{}, false
+		}
+		select {
+		case <-news:
+		case <-within.Done():
+			return server.Prompt{}, false
+		}
+	}
+}
+
+// unread reports whether a command would be a prompt of a server that is connected and
+// of which none is known.
+func (t *turn) unread(command string) bool {
+	return slices.ContainsFunc(t.s.Servers(), func(s server.Status) bool {
+		return s.State == server.Connected && s.Prompts == 0 && strings.HasPrefix(command, s.Prefix+"_")
+	})
 }
 
 // absent says why there is no prompt of a name that would be that of a server; nil is

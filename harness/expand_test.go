@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
@@ -170,6 +172,52 @@ func TestPromptThatIsNotToBeHad(t *testing.T) { // R-ACP-29
 			}
 		})
 	}
+}
+
+// The prompts of a server that has just connected may come a moment after the message.
+func TestPromptThatComesLate(t *testing.T) { // R-ACP-07
+	tests := []struct {
+		name  string
+		after time.Duration
+		waits time.Duration
+		says  string // in the message for the model; "" is no prompt
+	}{
+		{"in time", 100 * time.Millisecond, 100 * time.Millisecond, "map[name:Ada]"},
+		{"too late", time.Minute, time.Second, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				f.script.steps = []step{says("x")}
+				set := &lateServers{Servers: greeting(), from: time.Now().Add(tt.after)}
+				s := f.open(t, serving(set))
+				timer := time.AfterFunc(tt.after, set.Change)
+				defer timer.Stop()
+				start := time.Now()
+				ask(t, s, "/my_server_greet Ada")
+				if got := time.Since(start); got != tt.waits {
+					t.Errorf("the message has waited %v, want %v", got, tt.waits)
+				}
+				if got := lastText(f.script.requests()[0]); strings.Contains(got, "<prompt") != (tt.says != "") || !strings.Contains(got, tt.says) {
+					t.Errorf("the model gets %q, want %q in it", got, tt.says)
+				}
+			})
+		})
+	}
+}
+
+// lateServers have their prompts from a time on.
+type lateServers struct {
+	*toolstest.Servers
+	from time.Time
+}
+
+func (s *lateServers) Prompts() []server.Prompt {
+	if time.Now().Before(s.from) {
+		return nil
+	}
+	return s.Servers.Prompts()
 }
 
 // A message that is answered anew has its prompt filled in anew, or keeps what it was

@@ -94,12 +94,19 @@ func (s *Session) caller(name string) *running {
 }
 
 // Calling returns the id of the tool call that the MCP server called name is at work on,
-// the last one of several; "" is none.
-func (s *Session) Calling(name string) string {
-	if r := s.caller(name); r != nil {
-		return r.c.ID
+// the last one of several, and a context that ends with it and with ctx; "" is none. The
+// caller calls stop.
+func (s *Session) Calling(ctx context.Context, name string) (during context.Context, id string, stop func()) {
+	during, cancel := context.WithCancel(ctx)
+	r := s.caller(name)
+	if r == nil {
+		return during, "", cancel
 	}
-	return ""
+	forget := r.after(cancel)
+	return during, r.c.ID, func() {
+		forget()
+		cancel()
+	}
 }
 
 // Sample has the model of the session answer a request of the MCP server called name.
@@ -114,9 +121,7 @@ func (s *Session) Sample(ctx context.Context, name string, req server.Sampling) 
 	case r.t.lease.harness == nil:
 		return server.Sampled{}, fmt.Errorf("there is no model here: %w", server.ErrRefused)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := r.after(cancel)
+	ctx, _, stop := s.Calling(ctx, name)
 	defer stop()
 	if err := r.allowed(ctx, s.spec.Approver, req); err != nil {
 		return server.Sampled{}, err
@@ -129,6 +134,9 @@ func (r *running) allowed(ctx context.Context, a approve.Approver, req server.Sa
 	name := tools.Line(r.server, maxNamed)
 	said := []string{req.System}
 	for _, p := range req.Messages {
+		if len(p.Data) > 0 {
+			p.Text = unfit(p.MIME, len(p.Data))
+		}
 		said = append(said, p.Text)
 	}
 	shown := clip(strings.TrimSpace(strings.Join(said, "\n\n")), maxAsked)

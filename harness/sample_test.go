@@ -26,6 +26,7 @@ type sampler struct {
 	request server.Sampling
 	session *harness.Session
 	id      string // of the call, as the session tells it while it runs
+	stop    func()
 	answer  server.Sampled
 	err     error
 }
@@ -33,7 +34,8 @@ type sampler struct {
 func (sm *sampler) tool() tools.Tool {
 	t := toolstest.Of("Sage", "s", "ask", toolstest.Echo(""))
 	t.OnRun = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
-		sm.id = sm.session.Calling("Sage")
+		_, sm.id, sm.stop = sm.session.Calling(ctx, "Sage")
+		defer sm.stop()
 		sm.answer, sm.err = sm.session.Sample(context.WithoutCancel(ctx), "Sage", sm.request)
 		return tools.Result{Text: "asked"}, ctx.Err()
 	}
@@ -87,7 +89,7 @@ func TestSampling(t *testing.T) {
 	if last.CallID != sm.id || last.Tool != "s_ask" || last.Plan.Always.Key != "" {
 		t.Errorf("question = %+v, want one of call %s", last, sm.id)
 	}
-	for _, part := range []string{"Sage", "Be brief.", "so?"} {
+	for _, part := range []string{"Sage", "Be brief.", "so?", "image/png"} {
 		if !strings.Contains(last.Reason, part) {
 			t.Errorf("the user reads %q, without %q", last.Reason, part)
 		}
@@ -104,8 +106,27 @@ func TestSampling(t *testing.T) {
 	if _, rec := ask(t, sm.session, "/usage"); !strings.Contains(rec.text(), "Tokens in: 30") || !strings.Contains(rec.text(), "Answers of models: 2") {
 		t.Errorf("/usage says %q", rec.text())
 	}
-	if _, err := sm.session.Sample(t.Context(), "Sage", sm.request); !errors.Is(err, server.ErrRefused) || sm.session.Calling("Sage") != "" {
-		t.Errorf("after the call: %v, want a refusal", err)
+	_, id, stop := sm.session.Calling(t.Context(), "Sage")
+	defer stop()
+	if _, err := sm.session.Sample(t.Context(), "Sage", sm.request); !errors.Is(err, server.ErrRefused) || id != "" {
+		t.Errorf("after the call %q: %v, want a refusal", id, err)
+	}
+}
+
+// What a server asks during a call ends with the call.
+func TestCallingEndsWithTheCall(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), says("x")}
+	var during context.Context
+	var s *harness.Session
+	tool := toolstest.Of("Sage", "s", "ask", toolstest.Echo(""))
+	tool.OnRun = func(context.Context, tools.Call) (tools.Result, error) {
+		during, _, _ = s.Calling(t.Context(), "Sage")
+		return tools.Result{Text: "done"}, during.Err()
+	}
+	s = f.open(t, serving(&toolstest.Servers{ToolList: []tools.Tool{tool}}))
+	if ask(t, s, "go"); during.Err() == nil {
+		t.Error("the context goes on after the call")
 	}
 }
 

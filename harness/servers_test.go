@@ -229,6 +229,17 @@ func TestOrderNamesToolsOfAbsentServers(t *testing.T) { // R-MCP-16, C-03, R-PRO
 	}
 }
 
+// A model may remember a tool whose server is away.
+func TestCallOfAToolThatIsAway(t *testing.T) { // C114, R-TOOLS-23
+	f := newFixture()
+	f.script.steps = []step{wants(want{"a", "lost_tool", "{}"}), says("x")}
+	s := f.open(t, serving(&toolstest.Servers{KnownNames: []string{"lost_tool"}}))
+	ask(t, s, "go")
+	if got, want := results(f.entries(t, s))[0], "lost_tool is not available for this message."; got != want {
+		t.Errorf("the model reads %q, want %q", got, want)
+	}
+}
+
 // Only what was invoked is told, with the call and with its message, and all the same
 // when the server is gone.
 func TestWhoseToolACallIsOf(t *testing.T) { // R-MCP-07, R-MCP-08

@@ -44,6 +44,7 @@ type turn struct {
 	shape    prompt.Shape
 	tools    *tools.Registry
 	all      []tools.Info // of the tools, those included that the mode withholds
+	away     lacking      // tools that may come back
 	wire     []model.Tool // what the model is told of, in order
 	parts    prompt.Parts
 	assembly prompt.Assembly
@@ -169,11 +170,10 @@ func (t *turn) freeze(ctx context.Context) error {
 	if t.snap.Zone != nil {
 		t.now = t.now.In(t.snap.Zone)
 	}
-	away, err := t.equip(ctx)
-	if err != nil {
+	if t.away, err = t.equip(ctx); err != nil {
 		return err
 	}
-	return t.assemble(away)
+	return t.assemble()
 }
 
 // equip chooses the shape and collects the tools, built anew for this turn
@@ -223,9 +223,9 @@ func (t *turn) key() string { return t.in.MessageID + "#" + strconv.Itoa(t.revis
 func (t *turn) mode() approve.Mode { return cmp.Or(t.snap.Mode, t.choice.Mode) }
 
 // assemble assembles the prompt and signs it.
-func (t *turn) assemble(away lacking) error {
+func (t *turn) assemble() error {
 	c := prompt.Context{
-		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: away.names, Prefixes: away.prefixes,
+		Scope: t.s.id, Model: display(t.snap.Model), Cwd: t.s.spec.FS.Dir(), Known: t.away.names, Prefixes: t.away.prefixes,
 		Citations: t.choice.Citations, Facts: t.snap.Prompt,
 	}
 	c.Tools, c.Servers = schemas(t.tools.Infos()), origins(t.tools.Infos())
