@@ -23,7 +23,6 @@ import (
 	"github.com/lorimer-dev/lorimer/harness/model/script"
 	"github.com/lorimer-dev/lorimer/harness/model/trace"
 	"github.com/lorimer-dev/lorimer/harness/place"
-	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/discover"
 	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/skills"
@@ -70,9 +69,10 @@ type App struct {
 	failures once[string]         // to watch their folders
 	warned   once[discover.Warning]
 
-	mu      sync.Mutex // guards the fields below
+	mcp bridges
+
+	mu      sync.Mutex // guards the field below, also while one is read, which may last
 	scripts map[string]*script.Script
-	pool    *mcpbridge.Pool // nil until a session has MCP servers
 }
 
 // Open reads the configuration. The database, models and network wait until they
@@ -155,10 +155,10 @@ func Open(o Options) (*App, error) {
 func (a *App) Close(ctx context.Context) error {
 	defer a.transports.close()
 	defer a.waitForLeft(ctx)
-	bridges := make(chan error, 1)
-	go func() { bridges <- a.closeBridges(ctx) }()
+	servers := make(chan error, 1)
+	go func() { servers <- a.mcp.close(ctx) }()
 	err := a.engine.Close(ctx)
-	return errors.Join(err, <-bridges, a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
+	return errors.Join(err, <-servers, a.threads.close(ctx), a.places.close(ctx), a.trace.Close())
 }
 
 // leftLimit is how long requests are waited for that have been cancelled and whose

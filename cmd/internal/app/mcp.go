@@ -185,6 +185,12 @@ func (a *App) open(ctx context.Context, s mcpbridge.Session, all []mcpbridge.Ser
 	return p.Open(ctx, s, all), nil
 }
 
+// bridges are those of all sessions. The zero value is ready.
+type bridges struct {
+	mu   sync.Mutex      // guards the field below
+	pool *mcpbridge.Pool // nil until a session has servers
+}
+
 // bridges returns the pool of MCP servers, which is made by the first session that has
 // any.
 func (a *App) bridges() (*mcpbridge.Pool, error) {
@@ -192,11 +198,11 @@ func (a *App) bridges() (*mcpbridge.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.pool == nil {
+	a.mcp.mu.Lock()
+	defer a.mcp.mu.Unlock()
+	if a.mcp.pool == nil {
 		way := route{a}
-		a.pool = mcpbridge.NewPool(mcpbridge.Options{
+		a.mcp.pool = mcpbridge.NewPool(mcpbridge.Options{
 			Name: "lorimer", Version: a.o.Version,
 			Environ: a.login.Environ,
 			HTTP:    way,
@@ -205,14 +211,14 @@ func (a *App) bridges() (*mcpbridge.Pool, error) {
 			Log:     a.o.Log,
 		})
 	}
-	return a.pool, nil
+	return a.mcp.pool, nil
 }
 
-// closeBridges ends the contact with all MCP servers, within ctx.
-func (a *App) closeBridges(ctx context.Context) error {
-	a.mu.Lock()
-	p := a.pool
-	a.mu.Unlock()
+// close ends the contact with all servers, within ctx.
+func (b *bridges) close(ctx context.Context) error {
+	b.mu.Lock()
+	p := b.pool
+	b.mu.Unlock()
 	if p == nil {
 		return nil
 	}

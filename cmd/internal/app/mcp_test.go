@@ -88,7 +88,7 @@ func TestConnectNothing(t *testing.T) {
 	if set := m.connect(); set != nil {
 		t.Errorf("Connect() = %v, want no set where there are no servers", states(set))
 	}
-	if m.pool != nil {
+	if m.mcp.pool != nil {
 		t.Error("there is a pool, and no server")
 	}
 }
