@@ -18,20 +18,20 @@ import (
 )
 
 // Begin starts the contact with the MCP servers of the session in the background
-// (R-ACP-13), unless the next message would have no tools, as far as is known
-// (R-TOOLS-21). A message begins it where nobody has.
+// (R-ACP-13), if it is known that a message would have tools (R-TOOLS-21). A message
+// begins it where nobody has.
 func (s *Session) Begin() {
-	if s.spec.Servers != nil && !s.toolless() {
+	if s.spec.Servers != nil && s.equipped() {
 		s.spec.Servers.Begin()
 	}
 }
 
-// toolless reports whether a message would have no tools.
-func (s *Session) toolless() bool {
+// equipped reports whether it is known that a message would have tools.
+func (s *Session) equipped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.models, s.choice.chose)
-	return s.choice.Tools == ToolsOff || i >= 0 && s.models[i].NoTools
+	return s.choice.Tools != ToolsOff && i >= 0 && !s.models[i].NoTools && !s.models[i].Unsure
 }
 
 // Servers tells how the MCP servers of the session stand (R-MCP-20).

@@ -62,6 +62,7 @@ func TestContactBegins(t *testing.T) { // R-ACP-13, R-TOOLS-21
 		{"with tools", func(*fixture) {}, harness.ToolsOn, 1},
 		{"with tools switched off", func(*fixture) {}, harness.ToolsOff, 0},
 		{"with a model that takes none", func(f *fixture) { f.settings.model.NoTools = true }, harness.ToolsOn, 0},
+		{"with a model of which that is not known", func(f *fixture) { f.settings.model.Unsure = true }, harness.ToolsOn, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,6 +81,12 @@ func TestContactBegins(t *testing.T) { // R-ACP-13, R-TOOLS-21
 		})
 	}
 	newFixture().open(t).Begin() // without servers
+
+	set := &toolstest.Servers{}
+	newFixture().open(t, serving(set), func(sp *harness.Spec) { sp.Choice = &harness.Choice{Model: "q/other"} }).Begin()
+	if begun, _ := set.Contacts(); begun != 0 {
+		t.Error("the contact was begun for a model that nobody knows")
+	}
 }
 
 // What is told while a send waits for servers is told at once, whatever it was told

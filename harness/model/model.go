@@ -259,6 +259,7 @@ type Descriptor struct {
 	Setup     string // of all else that it is set up with, hashed, such as headers and certificates; "" is nothing
 	Window    int    // context window in tokens; 0 is unknown
 	Assumed   bool   // the window is a guess, since nobody knows the model
+	Unsure    bool   // so is what it can do, until its server is asked, which a message does
 	Output    int    // the most tokens of one answer; 0 is unknown
 	Images    bool   // takes pictures
 	NoTools   bool   // cannot call tools

@@ -34,7 +34,9 @@ func (s *settings) Models(ctx context.Context) ([]model.Descriptor, error) {
 		if i == 0 { // with which a session begins: whether it thinks shows in the options
 			s.a.hearHere(ctx, cfg, choice, ref)
 		}
-		all = append(all, s.a.know(cfg, choice, ref).Descriptor)
+		k := s.a.know(cfg, choice, ref)
+		k.Unsure = k.unheard()
+		all = append(all, k.Descriptor)
 	}
 	return all, nil
 }
