@@ -205,6 +205,7 @@ func (a *App) bridges() (*mcpbridge.Pool, error) {
 		a.mcp.pool = mcpbridge.NewPool(mcpbridge.Options{
 			Name: "lorimer", Version: a.o.Version,
 			Environ: a.login.Environ,
+			Limit:   serverTools,
 			HTTP:    way,
 			Auth:    func(s mcpbridge.Server) web.Authorizer { return a.authorizer(c, s, way) },
 			Eras:    &eras{file: filepath.Join(c.Paths.Cache, erasFile)},
@@ -213,6 +214,10 @@ func (a *App) bridges() (*mcpbridge.Pool, error) {
 	}
 	return a.mcp.pool, nil
 }
+
+// serverTools is how many tools of servers a send offers. With our own they stay below
+// the 128 that OpenAI takes in a request.
+const serverTools = 100
 
 // close ends the contact with all servers, within ctx.
 func (b *bridges) close(ctx context.Context) error {
