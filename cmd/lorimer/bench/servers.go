@@ -89,16 +89,13 @@ func listServers(b *built) error {
 // connected returns how many servers of a session have been listed.
 func (a *agent) connected(session string) (n int, err error) {
 	var all struct {
-		Servers []struct {
-			State string
-			Tools []string
-		}
+		Servers []struct{ State string }
 	}
 	if err := a.call(statusMethod, map[string]any{"sessionId": session}, &all, nil); err != nil {
 		return 0, err
 	}
 	for _, s := range all.Servers {
-		if s.State == "connected" && len(s.Tools) > 0 {
+		if s.State == "connected" { // and so listed
 			n++
 		}
 	}
