@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -106,7 +107,7 @@ func (e *GoneError) Error() string {
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
 	}
-	if line := lastLine(e.Stderr); line != "" {
+	if line := lastWords(e.Stderr); line != "" {
 		text += ": " + line
 	}
 	return text
@@ -118,9 +119,23 @@ func (e *GoneError) Is(target error) bool { return target == ErrGone }
 // Unwrap returns the cause.
 func (e *GoneError) Unwrap() error { return e.Cause }
 
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+// lastWords returns the line that says most of why a program has ended: the last one
+// that names an error, since a trace or a version may stand behind it, else the last.
+func lastWords(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range slices.Backward(lines) {
+		if len(lines)-i > 40 { // that was about something else
+			break
+		}
+		indented := strings.TrimLeft(line, " \t") != line
+		lower := strings.ToLower(line)
+		for _, word := range []string{"error", "panic", "fatal", "exception", "cannot"} {
+			if !indented && strings.Contains(lower, word) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // A StatusError is an answer of HTTP that carries no message of the protocol.

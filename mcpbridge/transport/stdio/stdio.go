@@ -98,7 +98,7 @@ func (t *Transport) Start(ctx context.Context, h transport.Handler) error {
 // tend reads what the program writes until it is gone. Close waits for it.
 func (t *Transport) tend(p *process, c *conn) {
 	gone := p.tend(c.read)
-	if gone.Stderr == "" && gone.Cause != errClosed { // some say on their output why they end
+	if gone.Stderr == "" && gone.Cause == nil { // some say on their output why they end
 		gone.Stderr = c.junk.text.String()
 	}
 	t.mu.Lock()
