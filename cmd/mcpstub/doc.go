@@ -2,7 +2,8 @@
 // default, and by its flags one that is wrong in a way that servers have been. It is
 // written without a library of the protocol, so that it can be wrong.
 //
-// It speaks on standard input and output. With -revision 2026-07-28 it has no
+// It speaks on standard input and output, or with -http and -sse at an address of which
+// it tells the URL in its first line of output, as {"url": "http://…"}. With -revision 2026-07-28 it has no
 // handshake. It ends when its input does; calls that run have 300 ms then.
 //
 // # Flags
@@ -23,6 +24,11 @@
 //	-instructions TEXT  its instructions
 //	-delay D            sleeps before it reads; with a slow mode, what that takes
 //	-revision R         the newest revision of the protocol; default 2025-11-25
+//	-http ADDR          serves streamable HTTP, on an address such as 127.0.0.1:0
+//	-sse ADDR           serves HTTP with server-sent events of 2024-11-05
+//	-token T            with http-401: the credential; default secret-token
+//	-count N            with modes of HTTP that have an N; default 1
+//	-redirect URL       with http-redirect: where to
 //
 // # Tools
 //
@@ -126,4 +132,17 @@
 //	tasks               has the tool task
 //	ask-twice           with 2026-07-28: ask wants a second answer
 //	no-meta             with 2026-07-28: results lack what every result has
+//
+// # Modes of HTTP
+//
+//	http-401            wants Authorization: Bearer and the -token
+//	http-403            refuses every request
+//	http-429            answers the first N requests with that, and Retry-After: 1 or -delay
+//	http-503            answers the first N with that
+//	http-redirect       redirects every request to -redirect (307)
+//	http-drop-session   forgets a session at the call after the N-th
+//	http-cut            breaks the stream of the first N calls before the answer
+//	http-no-get         has no stream of its own (405)
+//	http-stream         answers every request with a stream
+//	listen              tells changes to those who have asked for a stream of them alone
 package main

@@ -50,6 +50,7 @@ type options struct {
 	instructions string
 	delay        time.Duration
 	revision     string
+	web          webOptions
 }
 
 // parse reads the command line. Its error names what is wrong with it.
@@ -74,6 +75,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&o.instructions, "instructions", "", "instructions that the server gives")
 	fs.DurationVar(&o.delay, "delay", 0, "time before the first message is read, or of the slow modes")
 	fs.StringVar(&o.revision, "revision", lastHandshake, "newest revision of the protocol")
+	o.web.flags(fs)
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -85,7 +87,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	case o.state == "" && (o.badStarts > 0 || o.failStarts > 0):
 		return o, errors.New("-bad-starts and -fail-starts need -state FILE")
 	}
-	return o, nil
+	return o, o.web.check(o.modes)
 }
 
 // A program is the process: what it writes down, and how it ends.
@@ -133,6 +135,9 @@ func start(o options) (*program, error) {
 // serve serves clients until they are gone.
 func (p *program) serve() error {
 	p.heed()
+	if p.o.web.http != "" || p.o.web.sse != "" {
+		return p.listen(os.Stdout)
+	}
 	return p.pipe(os.Stdin, os.Stdout)
 }
 

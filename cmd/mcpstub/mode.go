@@ -44,5 +44,6 @@ func modeNames() []string {
 		never never-init slow slow-init crash-on-discover silent-discover discover-empty discover-zero
 		dual future-version odd-version no-tools
 		list-hang list-error fail-list cursor-loop cursor-same pages listchange change-storm late-tools
-		tasks ask-twice no-meta`)
+		tasks ask-twice no-meta
+		http-401 http-403 http-429 http-503 http-redirect http-drop-session http-cut http-no-get http-stream listen`)
 }

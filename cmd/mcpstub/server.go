@@ -233,7 +233,7 @@ func (s *server) changed(list string) {
 	s.mu.Lock()
 	var tells []func([]byte)
 	for c := range s.sessions {
-		if c.spoken() != "" {
+		if c.spoken() != "" && !s.o.modes.has("listen") {
 			tells = append(tells, c.tell)
 		}
 	}
