@@ -416,7 +416,9 @@ func TestPages(t *testing.T) {
 // A call that was cancelled ends, and has no answer but where a mode wants one.
 func TestCancel(t *testing.T) {
 	t.Run("good", func(t *testing.T) { cancelCall(t, "good", "") })
-	t.Run("answered", func(t *testing.T) { cancelCall(t, "answer-cancelled", `"id":1,"result":{"content":[{"text":"cancelled"`) })
+	t.Run("answered", func(t *testing.T) {
+		cancelCall(t, "answer-cancelled", `"id":1,"result":{"content":[{"text":"cancelled"`)
+	})
 }
 
 func cancelCall(t *testing.T, mode, answer string) {
