@@ -108,7 +108,7 @@ type ToolCall struct {
 	Locations []tools.Location
 	Diffs     []tools.Diff
 	Text      string          // content shown
-	Images    []tools.Image   // content shown, with the final state; nobody keeps them in it
+	Images    []tools.Image   // content shown, with the final state; a thread keeps those of the result instead
 	Output    any             // rawOutput
 	Meta      json.RawMessage // an object: mcpTool and the like
 }

@@ -228,8 +228,9 @@ func TestCodecTestsEveryField(t *testing.T) {
 	}
 	shown := reflect.ValueOf(fullOf[thread.Result]().Shown)
 	for i := range shown.NumField() {
-		if shown.Field(i).IsZero() {
-			t.Errorf("ToolCall: field %s is zero", shown.Type().Field(i).Name)
+		name := shown.Type().Field(i).Name
+		if shown.Field(i).IsZero() && name != "Images" { // which are those of the result
+			t.Errorf("ToolCall: field %s is zero", name)
 		}
 	}
 }
