@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -30,6 +31,7 @@ type stub struct {
 	journal string // its file
 	kind    string // http or sse; "" is a program that the agent starts
 	url     string // of those
+	gate    string // file; while it is there a program does not start. "" has none
 }
 
 // stub returns a server that the agent starts with the flags. Servers may have equal
@@ -100,17 +102,64 @@ func (e *editor) webStub(kind, name string, flags ...string) *stub {
 	return s
 }
 
+// gated returns a server that the agent starts with the flags, and cannot start after
+// [stub.shut].
+func (e *editor) gated(name string, flags ...string) *stub {
+	e.t.Helper()
+	s := e.stub(name, flags...)
+	s.gate = s.journal + ".shut"
+	return s
+}
+
+// shut has every start of a program of [editor.gated] fail, until [stub.reopen].
+func (s *stub) shut() {
+	s.t.Helper()
+	if err := os.WriteFile(s.gate, nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stub) reopen() {
+	s.t.Helper()
+	if err := os.Remove(s.gate); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// kill kills the program that was started last.
+func (s *stub) kill() {
+	s.t.Helper()
+	all := s.events("start")
+	if len(all) == 0 {
+		s.t.Fatalf("server %q was not started", s.name)
+	}
+	if err := syscall.Kill(all[len(all)-1].PID, syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// program is the command line of a server that the agent starts.
+func (s *stub) program() (command string, args []string) {
+	s.t.Helper()
+	path, err := exec.LookPath("mcpstub")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.gate == "" {
+		return path, s.args
+	}
+	const script = `[ -e "$0" ] && { echo it is shut >&2; exit 1; }; exec "$@"`
+	return "/bin/sh", append([]string{"-c", script, s.gate, path}, s.args...)
+}
+
 // sent is the server as session/new and its like have it.
 func (s *stub) sent() object {
 	s.t.Helper()
 	if s.kind != "" {
 		return object{"type": s.kind, "name": s.name, "url": s.url, "headers": []any{}}
 	}
-	program, err := exec.LookPath("mcpstub")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return object{"name": s.name, "command": program, "args": s.args, "env": []any{}}
+	command, args := s.program()
+	return object{"name": s.name, "command": command, "args": args, "env": []any{}}
 }
 
 // table is the server as config.toml has it, followed by more lines of its table.
@@ -120,7 +169,8 @@ func (s *stub) table(lines ...string) string {
 	if s.kind != "" {
 		head += fmt.Sprintf("type = %q\nurl = %q\n", s.kind, s.url)
 	} else {
-		head += fmt.Sprintf("command = \"mcpstub\"\nargs = %s\n", jsonText(s.t, s.args))
+		command, args := s.program()
+		head += fmt.Sprintf("command = %q\nargs = %s\n", command, jsonText(s.t, args))
 	}
 	return head + strings.Join(append(lines, ""), "\n")
 }
