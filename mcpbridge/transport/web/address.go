@@ -24,6 +24,21 @@ func parseAddress(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// checkHeaders says which header cannot be sent, without its value.
+func checkHeaders(headers map[string]string) error {
+	for name, value := range headers {
+		switch {
+		case name == "" || strings.ContainsFunc(name, func(c rune) bool {
+			return c <= ' ' || c >= 0x7f || strings.ContainsRune("()<>@,;:\\\"/[]?={}", c)
+		}):
+			return fmt.Errorf("%q is no name of a header", name)
+		case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
+			return fmt.Errorf("the value of the header %q holds a line break or another character that cannot be sent", name)
+		}
+	}
+	return nil
+}
+
 // originOf returns scheme, host and port of u.
 func originOf(u *url.URL) string {
 	scheme := strings.ToLower(u.Scheme)
@@ -45,6 +60,12 @@ func portOf(scheme string) string {
 		return "443"
 	}
 	return ""
+}
+
+// within returns to, which has the origin of from, with all of that which is no path.
+func within(from, to *url.URL) *url.URL {
+	to.Scheme, to.Host, to.User, to.Fragment = from.Scheme, from.Host, from.User, ""
+	return to
 }
 
 // redirected returns where an answer sends the request that went to from, nil if
@@ -69,6 +90,5 @@ func redirected(from *url.URL, method string, res *http.Response) (*url.URL, err
 	case res.StatusCode == http.StatusSeeOther && method == http.MethodPost:
 		return nil, errors.New("the server redirects to a page (HTTP 303); the address is not that of an MCP server")
 	}
-	to.User = from.User
-	return to, nil
+	return within(from, to), nil
 }

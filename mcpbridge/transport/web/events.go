@@ -33,7 +33,10 @@ type events struct {
 	begun bool
 }
 
-const keepLine = 1 << 20 // bytes of a line that are kept for the next one
+const (
+	keepLine = 1 << 20 // bytes of a line that are kept for the next one
+	maxID    = 4 << 10 // bytes of an id, which goes back in a header
+)
 
 // errTooLong is for an event or a body that does not end.
 var errTooLong = errors.New("the message is too long")
@@ -65,7 +68,7 @@ func (e *events) next() (event, error) {
 		}
 		switch name, value := field(line); name {
 		case "data":
-			if len(ev.data)+len(value) > e.max {
+			if len(ev.data)+len(value) >= e.max {
 				return event{}, e.tooLong()
 			}
 			if has {
@@ -75,7 +78,7 @@ func (e *events) next() (event, error) {
 		case "event":
 			ev.kind = string(value)
 		case "id":
-			if bytes.IndexByte(value, 0) < 0 {
+			if bytes.IndexByte(value, 0) < 0 && len(value) <= maxID {
 				id = string(value)
 			}
 		case "retry":

@@ -158,8 +158,17 @@ func (x *exchange) resume(ctx context.Context, last string, retry time.Duration)
 		if res, err = x.s.get(ctx, last); err == nil {
 			return res, nil
 		}
-		if refused, ok := errors.AsType[*refusal](err); ok && refused.status.Status < 500 && refused.status.Status != http.StatusTooManyRequests {
-			return nil, fmt.Errorf("%w; the server does not take it up again: %w", errCut, refused.asError(0))
+		refused, ok := errors.AsType[*refusal](err)
+		final := ok && refused.status.Status < 500 && refused.status.Status != http.StatusTooManyRequests
+		if ok {
+			err = refused.asError(0)
+		}
+		switch {
+		case errors.Is(err, transport.ErrSession): // which is no word on the request
+			x.s.t.die(err)
+			return nil, fmt.Errorf("%w: %v", errCut, err)
+		case final, err == errNoStream:
+			return nil, fmt.Errorf("%w; the server does not take it up again: %w", errCut, err)
 		}
 	}
 	return nil, fmt.Errorf("%w; it cannot be taken up again: %w", errCut, err)

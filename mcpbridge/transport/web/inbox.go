@@ -14,7 +14,7 @@ import (
 const (
 	waitingNotes = 1024 // notifications that may wait for the handler; twice that for those that say more than how far something is
 	maxAsked     = 128  // requests of a server that are answered at a time
-	maxRefused   = 1024 // that are at least refused beside; what comes then is dropped
+	maxRefused   = 128  // that are at least refused beside; what comes then is dropped
 )
 
 // errCancelled is why a request of a server ends that it has cancelled.
@@ -102,43 +102,41 @@ func (in *inbox) run(ctx context.Context) {
 	}
 }
 
-// ask answers a request on a goroutine of its own.
+// ask answers a request on a goroutine of its own. It can be cancelled from the moment
+// that ask returns.
 func (in *inbox) ask(f frame) {
+	ctx, cancel := context.WithCancelCause(in.life.ctx)
 	in.mu.Lock()
 	n := in.asked
 	if n < maxAsked+maxRefused {
 		in.asked++
 	}
-	in.mu.Unlock()
-	if n >= maxAsked+maxRefused {
-		in.log.Debug().Str("method", f.Method).Msg("the server asks more than can be answered")
-		return
+	if n < maxAsked {
+		in.open[string(f.ID)] = cancel
 	}
-	in.life.start(func(ctx context.Context) {
-		defer func() {
-			in.mu.Lock()
-			defer in.mu.Unlock()
-			in.asked--
-		}()
-		if n >= maxAsked {
-			in.answer(ctx, f, nil, &transport.Error{Code: transport.CodeInternal, Message: "too many requests at a time"})
-			return
-		}
-		in.serve(ctx, f)
-	})
+	in.mu.Unlock()
+	if n >= maxAsked+maxRefused || !in.life.start(func(context.Context) { in.serve(ctx, f, n < maxAsked, cancel) }) {
+		in.log.Debug().Str("method", f.Method).Msg("a request of the server is dropped")
+		cancel(nil)
+	}
 }
 
-// serve answers a request, unless the server cancels it.
-func (in *inbox) serve(ctx context.Context, f frame) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// serve answers a request, unless the server cancels it. Where there is no room for it, it
+// is refused.
+func (in *inbox) serve(ctx context.Context, f frame, room bool, cancel context.CancelCauseFunc) {
 	defer cancel(nil)
-	key := string(f.ID)
-	in.mu.Lock()
-	in.open[key] = cancel
-	in.mu.Unlock()
+	defer func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.asked--
+	}()
+	if !room {
+		in.answer(ctx, f, nil, &transport.Error{Code: transport.CodeInternal, Message: "too many requests at a time"})
+		return
+	}
 	result, err := in.result(ctx, f)
 	in.mu.Lock()
-	delete(in.open, key)
+	delete(in.open, string(f.ID))
 	in.mu.Unlock()
 	if ctx.Err() == nil {
 		in.answer(ctx, f, result, err)

@@ -13,6 +13,7 @@ import (
 const (
 	usualRetry = time.Second      // before the server's own stream is opened again
 	steady     = 30 * time.Second // that a stream lasts which was no failure
+	maxAlone   = 5 * time.Minute  // that the server is not asked for it, whatever it wants
 )
 
 // listen holds the stream of what the server sends of its own accord, as long as the
@@ -48,7 +49,7 @@ func (s *streamable) listen(ctx context.Context) {
 		case s.streamless(err, opened):
 			return
 		}
-		if pause(ctx, cmp.Or(leftAlone(err), backOff(retry, fails))) != nil {
+		if pause(ctx, cmp.Or(min(leftAlone(err), maxAlone), backOff(retry, fails))) != nil {
 			return
 		}
 	}

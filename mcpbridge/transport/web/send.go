@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 )
@@ -105,12 +108,9 @@ func (t *Transport) once(ctx context.Context, r request, token string) (*http.Re
 	if err != nil {
 		return nil, unsent(err)
 	}
-	res, err := t.client.Do(req)
+	res, err := t.o.HTTP.RoundTrip(req)
 	if err == nil {
 		return res, nil
-	}
-	if fail, ok := errors.AsType[*url.Error](err); ok {
-		err = fail.Err // without the address, in which there may be secrets
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -128,7 +128,7 @@ func undialed(err error) bool {
 	return ok && fail.Op == "dial"
 }
 
-// build returns r with the headers of the server; those of the protocol win.
+// build returns r with the headers of the server, as far as they are not the protocol's.
 func (t *Transport) build(ctx context.Context, r request, token string) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
@@ -139,6 +139,9 @@ func (t *Transport) build(ctx context.Context, r request, token string) (*http.R
 		return nil, errors.New("the address cannot be used") // the error repeats it
 	}
 	for name, value := range t.o.Headers {
+		if isProtocol(name) {
+			continue
+		}
 		req.Header.Set(name, value)
 		if strings.EqualFold(name, "Host") {
 			req.Host = value
@@ -146,6 +149,10 @@ func (t *Transport) build(ctx context.Context, r request, token string) (*http.R
 	}
 	if token != "" {
 		req.Header.Set("Authorization", token)
+	}
+	if u := r.url.User; u != nil && req.Header.Get("Authorization") == "" {
+		password, _ := u.Password()
+		req.SetBasicAuth(u.Username(), password)
 	}
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -156,10 +163,23 @@ func (t *Transport) build(ctx context.Context, r request, token string) (*http.R
 	return req, nil
 }
 
-// ignore ends an answer whose body is of no interest.
+// isProtocol reports whether a header is one that the protocol gives its value.
+func isProtocol(name string) bool {
+	return slices.Contains([]string{
+		mcp.HeaderProtocolVersion, mcp.HeaderSessionID, mcp.HeaderMethod, mcp.HeaderName, "Last-Event-Id",
+	}, http.CanonicalHeaderKey(name))
+}
+
+// ignore ends an answer whose body is of no interest. What is short is read, so that the
+// connection can be used again.
 func ignore(res *http.Response) {
-	_, _ = io.CopyN(io.Discard, res.Body, maxIgnored) // so that the connection can be used again
-	res.Body.Close()
+	defer res.Body.Close()
+	if isEvents(res.Header.Get("Content-Type")) {
+		return
+	}
+	late := time.AfterFunc(lingering, func() { res.Body.Close() })
+	defer late.Stop()
+	_, _ = io.CopyN(io.Discard, res.Body, maxIgnored)
 }
 
 // unsent adds to err that the server has done nothing.

@@ -18,6 +18,9 @@ import (
 // opening is how long a server of 2024-11-05 may take to say where messages go.
 const opening = 30 * time.Second
 
+// errLate is for a stream that did not begin.
+var errLate = errors.New("the event stream did not say in time where messages go")
+
 // An eventStream is the way of 2024-11-05: one stream with all that the server sends, and
 // an address that all that it is sent goes to. It lasts as long as the stream.
 type eventStream struct {
@@ -37,6 +40,9 @@ func openEventStream(ctx context.Context, t *Transport) (*eventStream, error) {
 	defer late.Stop()
 	w := &eventStream{t: t, gone: make(chan struct{}), calls: make(map[uint64]chan<- frame)}
 	res, ev, err := w.open(joint)
+	if err != nil && joint.Err() != nil {
+		err = errLate
+	}
 	if err != nil {
 		cancel()
 		return nil, err
@@ -49,7 +55,7 @@ func openEventStream(ctx context.Context, t *Transport) (*eventStream, error) {
 	if !stop() || !late.Stop() || !t.life.start(read) {
 		cancel()
 		res.Body.Close()
-		return nil, errors.New("the event stream did not begin in time")
+		return nil, errLate
 	}
 	return w, nil
 }
@@ -93,8 +99,7 @@ func (w *eventStream) endpoint(from *url.URL, ev *events) (*url.URL, error) {
 			return nil, fmt.Errorf("the event stream says to send messages to %s, and headers and credentials do not leave %s",
 				originOf(to), originOf(w.t.url))
 		}
-		to.User, to.Fragment = w.t.url.User, ""
-		return to, nil
+		return within(w.t.url, to), nil
 	}
 }
 

@@ -44,11 +44,10 @@ var errClosed = fmt.Errorf("%w: the connection was closed", transport.ErrGone)
 // A Transport is an address and the messages that are exchanged with it. It implements
 // [transport.Transport].
 type Transport struct {
-	o      Options
-	url    *url.URL // nil before Start
-	client *http.Client
-	own    *http.Transport // nil where o.HTTP is used
-	done   chan struct{}
+	o    Options         // HTTP is not nil
+	url  *url.URL        // nil before Start
+	own  *http.Transport // made here, to be ended here; nil where there is another
+	done chan struct{}
 
 	mu    sync.Mutex // guards the fields below
 	life  *lifetime  // nil before Start
@@ -83,14 +82,10 @@ func New(o Options) *Transport {
 	o.MaxMessage = cmp.Or(o.MaxMessage, 64<<20)
 	o.Log = o.Log.With().Str("server", o.Label).Logger()
 	t := &Transport{o: o, done: make(chan struct{})}
-	carrier := o.HTTP
-	if carrier == nil {
+	if o.HTTP == nil {
 		t.own = http.DefaultTransport.(*http.Transport).Clone()
-		carrier = t.own
+		t.o.HTTP = t.own
 	}
-	t.client = &http.Client{Transport: carrier, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // follow looks where they go
-	}}
 	return t
 }
 
@@ -98,6 +93,9 @@ func New(o Options) *Transport {
 // are not contacted before the first message. It can be called once.
 func (t *Transport) Start(ctx context.Context, h transport.Handler) error {
 	u, err := parseAddress(t.o.URL)
+	if err == nil {
+		err = checkHeaders(t.o.Headers)
+	}
 	if err != nil {
 		return err
 	}
@@ -135,32 +133,43 @@ func (t *Transport) older(ctx context.Context) error {
 	return nil
 }
 
-// begin returns the way for a message and its number, unless there is none any more. Who
-// began calls t.life.leave.
-func (t *Transport) begin() (way, uint64, error) {
+// begin returns the way for a message, unless there is none any more. Whoever has begun
+// calls t.life.leave.
+func (t *Transport) begin() (way, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.err != nil:
-		return nil, 0, unsent(t.err)
+		return nil, unsent(t.err)
 	case t.life == nil:
-		return nil, 0, unsent(errors.New("the transport was not started"))
+		return nil, unsent(errors.New("the transport was not started"))
 	case !t.life.enter():
-		return nil, 0, unsent(errClosed)
+		return nil, unsent(errClosed)
 	}
+	return t.way, nil
+}
+
+// next returns the id of a request.
+func (t *Transport) next() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.last++
-	return t.way, t.last, nil
+	return t.last
 }
 
 // Call sends a request and returns the result. A server that refuses the handshake as one
 // that does not know streamable HTTP is asked in the older way. When a stream breaks in
 // the middle of a call, it is taken up where it was if the server can do that.
 func (t *Transport) Call(ctx context.Context, r transport.Request) (json.RawMessage, error) {
-	w, id, err := t.begin()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer t.life.leave()
+	id := t.next()
 	result, err := w.call(ctx, id, r)
 	if err == nil {
 		return result, nil
@@ -227,7 +236,7 @@ func (t *Transport) abandon(id uint64) {
 
 // Notify sends a notification.
 func (t *Transport) Notify(ctx context.Context, method string, params json.RawMessage) error {
-	w, _, err := t.begin()
+	w, err := t.begin()
 	if err != nil {
 		return err
 	}
@@ -245,7 +254,7 @@ func (t *Transport) Notify(ctx context.Context, method string, params json.RawMe
 func (t *Transport) reply(ctx context.Context, answer []byte) {
 	ctx, cancel := context.WithTimeout(ctx, telling)
 	defer cancel()
-	w, _, err := t.begin()
+	w, err := t.begin()
 	if err == nil {
 		defer t.life.leave()
 		err = w.post(ctx, "", answer)
