@@ -182,5 +182,12 @@ func ignore(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, maxIgnored)
 }
 
-// unsent adds to err that the server has done nothing.
-func unsent(err error) error { return fmt.Errorf("%w (%w)", err, transport.ErrUnsent) }
+// A notSent is an error of a message with which the server has done nothing
+// ([transport.ErrUnsent]). It reads as the error alone: that is what has to be mended.
+type notSent struct{ error }
+
+func (notSent) Is(target error) bool { return target == transport.ErrUnsent }
+
+func (e notSent) Unwrap() error { return e.error }
+
+func unsent(err error) error { return notSent{err} }
