@@ -89,15 +89,16 @@ type Message struct {
 }
 
 // PromptNote is the prompt of an MCP server that the user asks for by a command. Name
-// is the server's own.
+// is the server's own, and so a word of a stranger like the messages: all of them stand
+// in elements.
 func PromptNote(server, name string, messages []Message) Note {
 	var said []string
 	for _, m := range messages {
-		attributes := []string{"role", m.Role}
+		attributes := []string{"server", server, "name", name, "role", m.Role}
 		if m.URI != "" {
 			attributes = append(attributes, "resource", m.URI)
 		}
 		said = append(said, Wrap("prompt", m.Text, attributes...))
 	}
-	return Note{promptKind, notePromptWords.fill("server", shown(server), "name", shown(name), "prompt", strings.Join(said, "\n\n"))}
+	return Note{promptKind, notePromptWords.fill("prompt", strings.Join(said, "\n\n"))}
 }
