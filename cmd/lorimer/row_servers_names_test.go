@@ -57,6 +57,7 @@ func TestRow083Row084Prefixes(t *testing.T) {
 		{[]string{"Render", "render", "Render 2"}, []string{"render", "render_2", "render_2_2"}},
 		{[]string{"Render 2", "Render", "render"}, []string{"render_2", "render", "render_3"}},
 		{[]string{"x", "X", "x 2", "x 2 2", "x!"}, []string{"x", "x_2", "x_2_2", "x_2_2_2", "x_3"}},
+		{[]string{"", "日本", "-", "a"}, []string{"mcp", "mcp_2", "mcp_3", "a"}},
 		{[]string{"mcp", "___", "!!!", "mcp 2"}, []string{"mcp", "mcp_2", "mcp_3", "mcp_2_2"}},
 	} {
 		if diff := cmp.Diff(tt.want, e.prefixes(tt.servers...)); diff != "" {
