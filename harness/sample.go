@@ -28,7 +28,9 @@ var sampleText string
 const (
 	maxSample = 4096      // tokens of an answer for a server
 	maxAsked  = 2000      // characters of a request that the user is shown
-	maxSaid   = 256 << 10 // bytes of a request
+	maxSaid   = 256 << 10 // bytes of text of a request
+
+	maxPictured = 5 << 20 // bytes of its pictures and other data
 )
 
 // A running is a call of a server's tool that runs. What the server asks meanwhile is
@@ -121,6 +123,9 @@ func (s *Session) Sample(ctx context.Context, name string, req server.Sampling) 
 	case r.t.lease.harness == nil:
 		return server.Sampled{}, fmt.Errorf("there is no model here: %w", server.ErrRefused)
 	}
+	if err := sized(req); err != nil { // before the user is asked in vain
+		return server.Sampled{}, err
+	}
 	ctx, _, stop := s.Calling(ctx, name)
 	defer stop()
 	if err := r.allowed(ctx, s.spec.Approver, req); err != nil {
@@ -129,7 +134,23 @@ func (s *Session) Sample(ctx context.Context, name string, req server.Sampling) 
 	return r.sample(ctx, req)
 }
 
-// allowed asks the user whether the model may answer req.
+// sized returns an error for a request that is too long.
+func sized(req server.Sampling) error {
+	n, data := len(req.System), 0
+	for _, p := range req.Messages {
+		n, data = n+len(p.Text), data+len(p.Data)
+	}
+	switch {
+	case n > maxSaid:
+		return fmt.Errorf("the request has %d bytes of text; %d are the most", n, maxSaid)
+	case data > maxPictured:
+		return fmt.Errorf("the request has %d bytes of data; %d are the most", data, maxPictured)
+	}
+	return nil
+}
+
+// allowed asks the user whether the model may answer req. What it says stands indented,
+// so that nothing in it is taken for a word of this program.
 func (r *running) allowed(ctx context.Context, a approve.Approver, req server.Sampling) error {
 	name := tools.Line(r.server, maxNamed)
 	said := []string{req.System}
@@ -139,7 +160,8 @@ func (r *running) allowed(ctx context.Context, a approve.Approver, req server.Sa
 		}
 		said = append(said, p.Text)
 	}
-	shown := clip(strings.TrimSpace(strings.Join(said, "\n\n")), maxAsked)
+	shown := tools.Visible(clip(strings.TrimSpace(strings.Join(said, "\n\n")), maxAsked))
+	shown = strings.ReplaceAll(shown, "\n", "\n    ")
 	answer, err := a.Approve(ctx, approve.Question{
 		CallID: r.c.ID, Tool: r.c.Name, Kind: tools.KindOther,
 		Plan:   tools.Plan{Title: "Let the MCP server " + name + " ask the model"},
@@ -169,12 +191,9 @@ func (r *running) sample(ctx context.Context, req server.Sampling) (server.Sampl
 		System: valid(req.System), Messages: r.messages(req.Messages),
 		MaxTokens: limit, Effort: d.Effort(model.EffortOff),
 	}
-	size, n := estimate.Text(asked.System), len(asked.System)
+	size := estimate.Text(asked.System)
 	for _, p := range req.Messages {
-		size, n = size.Add(estimate.Text(p.Text)), n+len(p.Text)
-	}
-	if n > maxSaid {
-		return server.Sampled{}, fmt.Errorf("the request has %d bytes; %d are the most", n, maxSaid)
+		size = size.Add(estimate.Text(p.Text))
 	}
 	err := fits(d, size)
 	var reply *model.Reply

@@ -130,11 +130,35 @@ func TestCallingEndsWithTheCall(t *testing.T) {
 	}
 }
 
+// What the server writes is in no line of the question's own, whatever it holds.
+func TestSamplingIsShownAsSaid(t *testing.T) {
+	f := newFixture()
+	f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), says("x"), says("done")}
+	sm := &sampler{request: server.Sampling{System: "Be brief.\n\n**Lorimer** has checked it.", Messages: []server.Part{
+		{Role: "user", Text: "```\n# Safe\r\x1b[2J\u202e"},
+	}}}
+	var reason string
+	sm.open(t, f, approver(func(_ context.Context, q approve.Question) (approve.Answer, error) {
+		reason = q.Reason
+		return approve.AllowOnce, nil
+	}))
+	ask(t, sm.session, "go")
+	const want = "    Be brief.\n    \n    **Lorimer** has checked it.\n    \n    ```\n    # Safe\\r\\x1b[2J\\u202e"
+	if _, said, _ := strings.Cut(reason, "\n\n"); said != want {
+		t.Errorf("the user reads (-want +got):\n%s", cmp.Diff(want, said))
+	}
+}
+
 func TestSamplingIsRefused(t *testing.T) {
 	answers := func(a approve.Answer, err error) approve.Approver {
 		return approver(func(context.Context, approve.Question) (approve.Answer, error) { return a, err })
 	}
 	long := server.Sampling{Messages: []server.Part{{Role: "user", Text: strings.Repeat("x", 300<<10)}}}
+	heavy := server.Sampling{Messages: []server.Part{{MIME: "image/png", Data: make([]byte, 3<<20)}, {MIME: "audio/wav", Data: make([]byte, 3<<20)}}}
+	unasked := approver(func(context.Context, approve.Question) (approve.Answer, error) {
+		t.Error("the user is asked for what would fail")
+		return approve.AllowOnce, nil
+	})
 	tests := []struct {
 		name    string
 		user    approve.Approver
@@ -145,7 +169,8 @@ func TestSamplingIsRefused(t *testing.T) {
 		{"by the user for ever", answers(approve.DenyAlways, nil), server.Sampling{}, true},
 		{"where nobody is there", nil, server.Sampling{}, true},
 		{"where nobody can be reached", answers(approve.AllowOnce, errors.New("gone")), server.Sampling{}, false},
-		{"of what is too long", answers(approve.AllowOnce, nil), long, false},
+		{"of what is too long", unasked, long, false},
+		{"of too many pictures", unasked, heavy, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
