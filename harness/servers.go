@@ -176,9 +176,13 @@ func (t *turn) advice(conv *thread.Conversation) (all []prompt.Advice, told []st
 		return nil, nil
 	}
 	for _, a := range t.s.spec.Servers.Advice() {
-		sum := sha256.Sum256([]byte(a.Text))
-		key := "advice:" + a.Server + ":" + hex.EncodeToString(sum[:8])
-		if strings.TrimSpace(a.Text) == "" || conv.ToldBefore(key, t.in.Retry) || slices.Contains(told, key) {
+		if strings.TrimSpace(a.Text) == "" {
+			continue
+		}
+		of := "advice:" + a.Prefix + ":" // a prefix is one server's alone, and has no colon
+		sum := sha256.Sum256([]byte(a.Server + "\x00" + a.Text))
+		key := of + hex.EncodeToString(sum[:8])
+		if conv.LastTold(of, t.in.Retry) == key {
 			continue
 		}
 		all = append(all, prompt.Advice{Server: a.Server, Prefix: a.Prefix, Text: a.Text})

@@ -412,7 +412,7 @@ func TestAdvice(t *testing.T) { // R-HARN-14
 	}
 	set := &toolstest.Servers{}
 	s := f.open(t, serving(set))
-	for _, now := range [][]server.Advice{nil, advice("one", " "), advice("one"), nil, advice("one", "two"), advice("ONE", "two")} {
+	for _, now := range [][]server.Advice{nil, advice("one", " "), advice("one"), nil, advice("one", "two"), advice("ONE", "two"), advice("one", "two")} {
 		set.AdviceList = now
 		ask(t, s, "go")
 	}
@@ -422,7 +422,7 @@ func TestAdvice(t *testing.T) { // R-HARN-14
 	note := func(server, text string) string {
 		return prompt.AdviceNote([]prompt.Advice{{Server: server, Prefix: server, Text: text}}).Text
 	}
-	want := []string{"", note("a", "one"), "", "", note("b", "two"), note("a", "ONE"), note("a", "ONE")}
+	want := []string{"", note("a", "one"), "", "", note("b", "two"), note("a", "ONE"), note("a", "one"), note("a", "one")}
 	reqs := f.script.requests()
 	for i, r := range reqs {
 		got := lastText(r)

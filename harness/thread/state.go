@@ -2,6 +2,7 @@ package thread
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -39,10 +40,15 @@ func (s *state) learn(r Result) {
 // absolute path, in a result that is part of the conversation.
 func (c *Conversation) Told(path string) bool { return slices.Contains(c.told, path) }
 
-// ToldBefore reports whether the model has been told what a key stands for before the
-// message that is sent next; see [Conversation.Answers].
-func (c *Conversation) ToldBefore(key string, again bool) bool {
-	return slices.Contains(c.before(again).told, key)
+// LastTold returns the last key that begins with of among what the model has been told
+// before the message that is sent next; see [Conversation.Answers]. "" is none.
+func (c *Conversation) LastTold(of string, again bool) string {
+	for _, key := range slices.Backward(c.before(again).told) {
+		if strings.HasPrefix(key, of) {
+			return key
+		}
+	}
+	return ""
 }
 
 // Answers returns what the user has answered to questions of the model before the

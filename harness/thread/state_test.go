@@ -175,7 +175,7 @@ func TestTold(t *testing.T) { // R-HARN-14
 }
 
 // What a message tells once goes back with the message.
-func TestToldBefore(t *testing.T) { // R-HARN-14
+func TestLastTold(t *testing.T) { // R-HARN-14
 	telling := func(text, key string) thread.User {
 		u := user(text)
 		u.Told = []string{key}
@@ -183,25 +183,27 @@ func TestToldBefore(t *testing.T) { // R-HARN-14
 	}
 	ok := thread.Assistant{Parts: []thread.Part{{Text: "ok"}}}
 	retelling := anew("Q")
-	retelling.Told = []string{"k"}
+	retelling.Told = []string{"k:1"}
 	for _, tt := range []struct {
 		name        string
 		bodies      []thread.Body
-		next, again bool // told before the next message, and before the last one that is sent again
+		next, again string // told before the next message, and before the last one that is sent again
 	}{
-		{"nothing", nil, false, false},
-		{"in the message before", []thread.Body{telling("q", "k"), ok}, true, false},
-		{"in one before that", []thread.Body{telling("q", "k"), ok, user("r"), ok}, true, true},
-		{"in another key", []thread.Body{telling("q", "l"), ok}, false, false},
-		{"in a message that was taken back", []thread.Body{telling("q", "k"), thread.Withdrawn{}}, false, false},
-		{"in a message that is answered anew", []thread.Body{telling("q", "k"), ok, thread.Retried{User: 1}, ok}, true, false},
-		{"when it was sent again", []thread.Body{user("q"), ok, retelling, ok}, true, false},
-		{"when it was sent again in vain", []thread.Body{user("q"), ok, retelling, thread.Withdrawn{}}, false, false},
+		{"nothing", nil, "", ""},
+		{"in the message before", []thread.Body{telling("q", "k:1"), ok}, "k:1", ""},
+		{"in one before that", []thread.Body{telling("q", "k:1"), ok, user("r"), ok}, "k:1", "k:1"},
+		{"otherwise, later", []thread.Body{telling("q", "k:1"), ok, telling("r", "k:2"), ok}, "k:2", "k:1"},
+		{"before another key", []thread.Body{telling("q", "k:1"), ok, telling("r", "l:1"), ok}, "k:1", "k:1"},
+		{"in another key", []thread.Body{telling("q", "l:1"), ok}, "", ""},
+		{"in a message that was taken back", []thread.Body{telling("q", "k:1"), thread.Withdrawn{}}, "", ""},
+		{"in a message that is answered anew", []thread.Body{telling("q", "k:1"), ok, thread.Retried{User: 1}, ok}, "k:1", ""},
+		{"when it was sent again", []thread.Body{user("q"), ok, retelling, ok}, "k:1", ""},
+		{"when it was sent again in vain", []thread.Body{user("q"), ok, retelling, thread.Withdrawn{}}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := fold(tt.bodies...)
-			if next, again := c.ToldBefore("k", false), c.ToldBefore("k", true); next != tt.next || again != tt.again {
-				t.Errorf("told = %v, again %v; want %v, %v", next, again, tt.next, tt.again)
+			if next, again := c.LastTold("k:", false), c.LastTold("k:", true); next != tt.next || again != tt.again {
+				t.Errorf("told = %q, again %q; want %q, %q", next, again, tt.next, tt.again)
 			}
 		})
 	}
