@@ -47,10 +47,18 @@ type question struct {
 	URL      string          `json:"url,omitempty"`
 }
 
+// maxQuestion is how many bytes a question of a server has: some clients read no line of
+// more than 10 MiB, and no person reads a form of this length.
+const maxQuestion = 256 << 10
+
 // Elicit asks in the editor, for as long as the call of the server runs (R-ACP-45). What
-// the editor does not know after all is declined, and anything but the three actions is a
-// cancel.
+// the editor does not know after all is declined, as is what is too long, and anything but
+// the three actions is a cancel.
 func (h *host) Elicit(ctx context.Context, name string, e server.Elicitation) (server.Reply, error) {
+	if n := len(e.Message) + len(e.Schema) + len(e.URL) + len(e.ID); n > maxQuestion {
+		h.s.c.o.Log.Warn().Str("session", h.s.id).Str("server", name).Int("bytes", n).Msg("a question of a server is too long")
+		return server.Reply{Action: "decline"}, nil
+	}
 	during, id, stop := h.h.Calling(ctx, name)
 	defer stop()
 	q := question{

@@ -58,7 +58,7 @@ func readServers(p object) (all []mcpbridge.Server, err error) {
 }
 
 func readServer(b block) (s mcpbridge.Server, err error) {
-	s.Source = editorSource
+	s.Source, s.Editor = editorSource, true
 	if s.Name, err = b.need("name"); err != nil {
 		return s, invalid(b.field+".name", "must be a string")
 	}

@@ -145,10 +145,10 @@ func TestServersOfTheEditor(t *testing.T) { // R-MCP-01, R-ACP-13, C023
 					t.Errorf("servers are wanted for %+v", sv)
 				}
 				for i, s := range sv.Editor {
-					if s.Source == "" {
+					if s.Source == "" || !s.Editor {
 						t.Errorf("nobody has declared %s", s.Name)
 					}
-					sv.Editor[i].Source = ""
+					sv.Editor[i].Source, sv.Editor[i].Editor = "", false
 				}
 				if diff := cmp.Diff(tt.want, sv.Editor); diff != "" {
 					t.Errorf("servers (-want +got):\n%s", diff)
@@ -433,6 +433,28 @@ func TestElicitationOfServers(t *testing.T) { // R-ACP-45
 					t.Errorf("reply (-want +got):\n%s", diff)
 				}
 			})
+		})
+	}
+}
+
+// No server can make a line that the editor does not read.
+func TestLongElicitationIsDeclined(t *testing.T) {
+	long := strings.Repeat("x", 300<<10)
+	for _, asks := range []server.Elicitation{
+		{Message: long, Schema: json.RawMessage(`{}`)}, {Schema: json.RawMessage(`{"title":"` + long + `"}`)}, {URL: "https://a.test/" + long}, {URL: "https://a.test", ID: long},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &asker{ask: func(ctx context.Context, h server.Host) {
+				if got, err := h.Elicit(ctx, "a", asks); got.Action != "decline" || err != nil {
+					t.Errorf("reply = %+v, %v; want that it is declined", got, err)
+				}
+			}}
+			b := &switchboard{prepare: a.prepare}
+			e := acptest.Open(t, rig{model: calls, connect: b.connect}.serve(t))
+			e.Say(eliciting, newSession("s", t.TempDir()), promptLine(2, "s", "go"))
+			if got := stopReason(t, acptest.Messages(t, e.Hear()), "2"); got != "end_turn" {
+				t.Errorf("the turn ends with %s", got)
+			}
 		})
 	}
 }

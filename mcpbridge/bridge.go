@@ -67,11 +67,17 @@ func (l *link) begin() {
 // (R-MCP-05, R-MCP-09). It waits up to [Options].Wait for servers in their first contact,
 // and for lists that are being read again (R-MCP-10, R-MCP-14); servers that were lost are
 // skipped, and one that is no longer tried gets one fresh attempt, in the background
-// (R-MCP-11). Tell hears of a wait that can be felt, and once in an outage of each server
-// that is missing.
+// (R-MCP-11), unless somebody has logged in at it since: that is a first contact (C096).
+// Tell hears of a wait that can be felt, and once in an outage of each server that is
+// missing.
 func (b *Bridge) Tools(ctx context.Context, tell func(notice string)) ([]tools.Tool, error) {
+	until := time.Now().Add(b.pool.o.Wait)
+	known := b.loggedIn(ctx, until)
 	b.mu.Lock()
 	for _, l := range b.links {
+		if slices.Contains(known, l) {
+			l.renew()
+		}
 		l.begin()
 		if l.state == server.Failed || l.state == server.NeedsLogin {
 			l.dialAtOnce()
@@ -80,11 +86,49 @@ func (b *Bridge) Tools(ctx context.Context, tell func(notice string)) ([]tools.T
 	late := b.expected()
 	b.mu.Unlock()
 	if len(late) > 0 {
-		if err := b.await(ctx, late, tell); err != nil {
-			return nil, err
-		}
+		b.await(ctx, until, late, tell)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return b.offer(tell)
+}
+
+// loggedIn returns the servers that were last heard to want a login, and have a
+// credential now. That may have to be renewed, until then.
+func (b *Bridge) loggedIn(ctx context.Context, until time.Time) (known []*link) {
+	if b.pool.o.Auth == nil {
+		return nil
+	}
+	b.mu.Lock()
+	for _, l := range b.links {
+		if l.last == server.NeedsLogin {
+			known = append(known, l)
+		}
+	}
+	b.mu.Unlock()
+	if len(known) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return slices.DeleteFunc(known, func(l *link) bool {
+		auth := b.pool.o.Auth(l.s)
+		if auth == nil {
+			return true
+		}
+		token, err := auth.Token(ctx)
+		return err != nil || token == "" // the attempt tells what is wrong
+	})
+}
+
+// renew has a server that wanted a login begin as if it had never been contacted. Its
+// caller holds b.mu.
+func (l *link) renew() {
+	if l.last == server.NeedsLogin { // still
+		l.last, l.why, l.met, l.missed, l.tries = "", "", false, false, 0
+		l.dialAtOnce()
+	}
 }
 
 // dialAtOnce has a server tried without a pause, unless an attempt runs. Its caller
@@ -123,18 +167,18 @@ func (b *Bridge) expected() (late []arrival) {
 	return late
 }
 
-// await waits for what is late, up to the bound of the pool.
-func (b *Bridge) await(ctx context.Context, late []arrival, tell func(string)) error {
-	bounded, cancel := context.WithTimeout(ctx, b.pool.o.Wait)
+// await waits for what is late, until then. What is late still is told of as missing.
+func (b *Bridge) await(ctx context.Context, until time.Time, late []arrival, tell func(string)) {
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	all := func() bool {
 		late = slices.DeleteFunc(late, func(a arrival) bool { return a.here() })
 		return len(late) == 0 || b.closed
 	}
-	short, stop := context.WithTimeout(bounded, patience)
+	short, stop := context.WithTimeout(ctx, patience)
 	err := b.until(short, all)
 	stop()
-	if err != nil && bounded.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		if tell != nil {
 			var names []string
 			for _, a := range late {
@@ -142,9 +186,8 @@ func (b *Bridge) await(ctx context.Context, late []arrival, tell func(string)) e
 			}
 			tell(fmt.Sprintf("Waiting for MCP servers: %s.", strings.Join(names, ", ")))
 		}
-		_ = b.until(bounded, all) // those that are late still are told of as missing
+		_ = b.until(ctx, all)
 	}
-	return ctx.Err()
 }
 
 // until waits until ok, which is called with b.mu held.

@@ -38,14 +38,15 @@ type link struct {
 
 	begun   bool // run has been started
 	state   server.State
-	met     bool     // the first attempt is over, or there will be none
-	dialing bool     // an attempt runs, or is about to
-	missed  bool     // the user knows that it is missing
-	conn    *conn    // nil unless connected
-	catalog *catalog // the last good one; nil before the first
-	tries   int      // attempts of this outage; those of the last one until that is over
-	why     string   // of the last failure, one line, without secrets
-	stderr  string   // without secrets
+	last    server.State // that the last attempt has left it in; "" before any, and once connected
+	met     bool         // the first attempt is over, or there will be none
+	dialing bool         // an attempt runs, or is about to
+	missed  bool         // the user knows that it is missing
+	conn    *conn        // nil unless connected
+	catalog *catalog     // the last good one; nil before the first
+	tries   int          // attempts of this outage; those of the last one until that is over
+	why     string       // of the last failure, one line, without secrets
+	stderr  string       // without secrets
 	seen    map[string]struct{}
 }
 
@@ -117,7 +118,7 @@ func (l *link) recall() (pause time.Duration) {
 	}
 	pause = max(0, time.Until(past.until))
 	l.b.change(func() {
-		l.tries, l.why = past.tries, past.why
+		l.tries, l.why, l.last = past.tries, past.why, past.state
 		l.met, l.dialing = pause > 0, pause == 0
 	})
 	return pause
@@ -229,7 +230,7 @@ func (l *link) adopt(ctx context.Context) *conn {
 func (l *link) up(c *conn, have *catalog) bool {
 	ok := l.b.change(func() {
 		l.state, l.conn, l.met, l.missed, l.dialing = server.Connected, c, true, false, false
-		l.why, l.stderr = "", ""
+		l.last, l.why, l.stderr = "", "", ""
 		l.use(have)
 	})
 	l.b.announce()
@@ -338,11 +339,11 @@ func (l *link) failed(err error) time.Duration {
 	gone, _ := errors.AsType[*transport.GoneError](err)
 	var past outage
 	l.b.change(func() {
-		l.state, l.met, l.dialing, l.why = state, true, false, l.reason(err)
+		l.state, l.last, l.met, l.dialing, l.why = state, state, true, false, l.reason(err)
 		if gone != nil {
 			l.stderr = l.tail(gone.Stderr)
 		}
-		past = outage{tries: l.tries, until: until, why: l.why}
+		past = outage{tries: l.tries, until: until, state: state, why: l.why}
 	})
 	l.b.pool.remember(l.fingerprint, past)
 	l.log.Info().Str("state", string(state)).Int("attempt", past.tries).Dur("pause", next).Str("error", past.why).

@@ -3,6 +3,8 @@ package mcpbridge
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
@@ -102,14 +104,32 @@ func (l *link) absence() string {
 	switch {
 	case l.s.Trouble != "":
 		return fmt.Sprintf("The MCP server %s is not used: %s.", name, l.why)
-	case l.state == server.NeedsLogin:
-		return fmt.Sprintf("The MCP server %s needs a login; run lorimer mcp login %s.", name, name)
+	case l.last == server.NeedsLogin:
+		return fmt.Sprintf("The MCP server %s needs a login; run lorimer mcp login %s.", name, l.loginName())
 	case !l.met:
 		return fmt.Sprintf("The MCP server %s has not answered yet; its tools join the message after it has.", name)
 	case l.state == server.Failed:
 		return fmt.Sprintf("The MCP server %s did not connect: %s; the next message tries again.", name, l.why)
 	}
 	return fmt.Sprintf("The MCP server %s did not connect: %s; it is tried again in the background.", name, l.why)
+}
+
+// loginName is what lorimer mcp login knows the server by: its name, or the address of one
+// that only the editor has declared.
+func (l *link) loginName() string {
+	word, what := l.s.Name, "name"
+	if l.s.Editor {
+		word, what = l.address, "address"
+	}
+	switch {
+	case l.s.Editor && word != l.s.URL, show(word) != word && !l.s.Editor, strings.ContainsAny(word, "\"\\$`!%"):
+		return "with its " + what // which cannot be shown, or means something to a shell
+	case strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@+", r)
+	}):
+		return `"` + word + `"`
+	}
+	return word
 }
 
 // show returns a name that somebody else chose, for a line of text.

@@ -3,14 +3,17 @@ package mcpbridge
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
 // An outage is what a pool remembers of a server that could not be reached, so that
 // sessions which come and go do not dial it more often than one that stays (C095).
 type outage struct {
-	tries int       // so far
-	until time.Time // when it may be dialled again
-	why   string    // one line, without secrets
+	tries int          // so far
+	until time.Time    // when it may be dialled again
+	state server.State // that the last attempt has left it in
+	why   string       // one line, without secrets
 }
 
 // pause returns how long to wait after tries attempts: twice as long each time, and less

@@ -27,6 +27,7 @@ type Server struct {
 	Name    string
 	Kind    Kind
 	Source  string // who declared it: the editor, or a file and its line
+	Editor  bool   // it was the editor, for this session alone
 	Command string
 	Args    []string
 	Env     map[string]string // beside the few variables that every program gets

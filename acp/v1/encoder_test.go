@@ -341,6 +341,7 @@ func TestPicturesOfAResult(t *testing.T) {
 		{"beside a text", event.ToolCall{Text: "drawn", Images: []tools.Image{png(3)}}, []string{"text drawn", "image AQEB"}},
 		{"alone", event.ToolCall{Images: []tools.Image{png(3), png(3)}}, []string{"image AQEB", "image AQEB"}},
 		{"too large together", event.ToolCall{Images: []tools.Image{png(3 << 20), png(3 << 20)}}, []string{"image", "text A picture (image/png, 3072 KiB) is not shown."}},
+		{"too large before a small one", event.ToolCall{Images: []tools.Image{png(6 << 20), png(3)}}, []string{"text A picture (image/png, 6144 KiB) is not shown.", "image AQEB"}},
 		{"no picture", event.ToolCall{Images: []tools.Image{{MIME: "text/html", Data: []byte("<")}}}, []string{"text A picture (text/html, 1 KiB) is not shown."}},
 		{"beside changes", event.ToolCall{Text: "x", Diffs: []tools.Diff{{Path: "/w/a", New: "x"}}, Images: []tools.Image{png(3)}}, []string{"diff"}},
 	}

@@ -147,10 +147,11 @@ func (e *Encoder) content(c *call, ev event.ToolCall) []any {
 func pictures(all []tools.Image) (list []any) {
 	left := maxPictures
 	for _, img := range all {
-		if left -= len(img.Data); left < 0 || !strings.HasPrefix(img.MIME, "image/") {
+		if len(img.Data) > left || !strings.HasPrefix(img.MIME, "image/") {
 			list = append(list, textContent(fmt.Sprintf("A picture (%s, %d KiB) is not shown.", oneLine(img.MIME), (len(img.Data)+1023)/1024)))
 			continue
 		}
+		left -= len(img.Data)
 		list = append(list, content{"content", imageBlock{"image", img.Data, img.MIME}})
 	}
 	return list
