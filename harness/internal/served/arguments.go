@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
@@ -94,11 +95,11 @@ func quoted(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// Missing returns the first argument that is needed and not given, "" for none.
+// Missing returns the first argument that is needed and not given, for people; "" is none.
 func Missing(given map[string]string, want []server.Argument) string {
 	for _, a := range want {
 		if _, ok := given[a.Name]; a.Required && !ok {
-			return a.Name
+			return tools.Line(a.Name, maxName)
 		}
 	}
 	return ""
@@ -108,11 +109,11 @@ func Missing(given map[string]string, want []server.Argument) string {
 func Hint(want []server.Argument) string {
 	var names []string
 	for _, a := range want {
-		if a.Required {
-			names = append(names, a.Name+"=…")
-			continue
+		name := tools.Line(a.Name, maxName) + "=…"
+		if !a.Required {
+			name = "[" + name + "]"
 		}
-		names = append(names, "["+a.Name+"=…]")
+		names = append(names, name)
 	}
 	return strings.Join(names, " ")
 }

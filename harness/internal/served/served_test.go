@@ -121,6 +121,10 @@ func TestForeignNames(t *testing.T) {
 		Name: "a`\n- `b", Kind: "stdio", Address: "x\ny", Source: "s\nt", State: server.Failed, LastError: "no\nyes",
 	}})
 	resources := served.Resources([]server.Resource{{Server: "a", URI: "u`\n- `v", Name: "n\nm", Description: "d\ne", MIME: "m\nn"}}, nil)
+	foreign := needs("a\nb\x1b[2J")
+	if got, want := served.Hint(foreign)+served.Missing(nil, foreign), `a\nb\x1b[2J=…a\nb\x1b[2J`; got != want {
+		t.Errorf("an argument is shown as %q, want %q", got, want)
+	}
 	for _, text := range []string{states, resources} {
 		if n := strings.Count(text, "\n- "); n != 1 {
 			t.Errorf("%d lines of a list, want one:\n%s", n, text)
