@@ -28,6 +28,8 @@ func noteKind(paragraph string) (kind string, ok bool) {
 		"voice":   "Your replies are read aloud",
 		"answers": "The user has already dealt with these questions",
 		"date":    "Current date and time: ",
+		"advice":  "These MCP servers say how their tools are meant to be used.",
+		"prompt":  "The user's message asks for a prompt of an MCP server.",
 	} {
 		if strings.HasPrefix(paragraph, head) {
 			return kind, true
@@ -111,10 +113,16 @@ func notedEditor(t *testing.T) *editor {
 // a message that names skills, read aloud.
 func (e *editor) noted(session string, change func(session string)) {
 	e.t.Helper()
+	e.notedBy(session, change, notedText)
+}
+
+// notedBy is noted with the text of that message.
+func (e *editor) notedBy(session string, change func(session string), text string) {
+	e.t.Helper()
 	e.prompt(session, "ask me")
 	change(session)
 	e.set(session, "voice", "on")
-	e.prompt(session, notedText)
+	e.prompt(session, text)
 }
 
 // A toolless is a way to a model without tools.
@@ -256,7 +264,7 @@ func TestRow026HarnessPlacement(t *testing.T) {
 
 // Row 27 (R-PROMPT-31): each kind of note says where it goes for both engines; both
 // are given the same notes with the same texts, in the places and the order that
-// the list of kinds tells.
+// the list of kinds tells. Two kinds are of servers, which one of the engines has none of.
 func TestRow027EveryNoteForBoth(t *testing.T) {
 	t.Parallel()
 	type spot struct {
@@ -278,13 +286,25 @@ func TestRow027EveryNoteForBoth(t *testing.T) {
 			t.Errorf("note %s has no place in a shape: %+v", k.Name, k)
 		}
 	}
-	change := toollesses()[0].start(e)
+	withoutTools := toollesses()[0].start(e)
+	const text = "/memo_greet name=Ada " + notedText
+	memo := []*stub{e.stub("memo", "-instructions", "Read memos first."), e.stub("memo", "-instructions", "Read memos first.")}
+	changes := []func(string){
+		func(s string) {
+			e.reconnects("session/load", s, memo[0])
+			e.untilServers(s, "the prompt of a server", func(all []serverStatus) bool { return len(all) == 1 && all[0].Prompts > 0 })
+		},
+		func(s string) {
+			withoutTools(s)
+			e.reconnects("session/load", s, memo[1])
+		},
+	}
 	var sets [2][]note
 	for i, s := range []string{e.open(elicits()), e.session()} {
-		e.noted(s, []func(string){func(string) {}, change}[i])
+		e.notedBy(s, changes[i], text)
 		r := e.lastRequest(s)
 		message := r.Messages[len(r.Messages)-1].text()
-		front, end, _ := strings.Cut(message, notedText)
+		front, end, _ := strings.Cut(message, text)
 		for _, part := range []struct{ place, text string }{{"system", r.System}, {"turn-front", front}, {"turn-end", end}} {
 			_, notes := notesIn(strings.TrimSpace(part.text))
 			rank := -1
@@ -299,16 +319,19 @@ func TestRow027EveryNoteForBoth(t *testing.T) {
 			sets[i] = append(sets[i], notes...)
 		}
 	}
-	if diff := cmp.Diff(sortedNotes(sets[0]), sortedNotes(sets[1])); diff != "" {
-		t.Errorf("notes of the two shapes (-harness +stateless):\n%s", diff)
+	// A model without tools has no server contacted, so that none can say anything: what
+	// the harness has of servers, and nothing else, is missing there (R-TOOLS-21, R-HARN-21).
+	ofServers := func(n note) bool { return n.Kind == "advice" || n.Kind == "prompt" }
+	if all := memo[1].events(); len(all) > 0 {
+		t.Errorf("the server of the session without tools was contacted: %+v", all)
+	}
+	if diff := cmp.Diff(sortedNotes(slices.DeleteFunc(slices.Clone(sets[0]), ofServers)), sortedNotes(sets[1])); diff != "" {
+		t.Errorf("notes of the two shapes, without those of servers (-harness +stateless):\n%s", diff)
 	}
 	seen := make(map[string]bool)
 	for _, n := range sets[0] {
 		name, _, _ := strings.Cut(n.Kind, " ")
 		seen[name] = true
-	}
-	for _, ofServers := range []string{"advice", "prompt"} { // there are none here, nor ever for a model without tools (R-TOOLS-21)
-		seen[ofServers] = true
 	}
 	if len(seen) != len(listed) {
 		t.Errorf("kinds of notes seen = %v, want each that is listed: %+v", seen, listed)
@@ -318,6 +341,8 @@ func TestRow027EveryNoteForBoth(t *testing.T) {
 		"skill b": {"First b.\n\nThen {{b}}."},
 		"answers": {"Which database?", "PostgreSQL"},
 		"date":    {notedDate},
+		"advice":  {"<server-advice server=\"memo\" prefix=\"memo\">\nRead memos first.\n</server-advice>"},
+		"prompt":  {"<prompt server=\"memo\" name=\"greet\" role=\"user\">", "Ada"},
 	} {
 		i := slices.IndexFunc(sets[0], func(n note) bool { return n.Kind == kind })
 		for _, text := range want {
