@@ -285,10 +285,10 @@ func (e *editor) choose(session, option, value string) {
 	e.call("session/set_config_option", object{"sessionId": session, "configId": option, "value": value}, nil)
 }
 
-// Row 35 (R-HARN-03), as far as its inputs exist: the permission mode, the date,
-// the title of the client, the environment and the tools themselves are no
-// reason to rebuild. MCP servers are not part of the program; of what goes with a
-// single send TestRow035NotesAreNoInput tells.
+// Row 35 (R-HARN-03): the permission mode, the date, the title of the client, the
+// environment and the tools themselves are no reason to rebuild. Of MCP servers
+// TestRow035Reconnected tells, of what goes with a single send
+// TestRow035NotesAreNoInput.
 func TestRow035SignatureExclusions(t *testing.T) {
 	t.Parallel()
 	t.Run("permission mode", func(t *testing.T) {
