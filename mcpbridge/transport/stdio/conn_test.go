@@ -483,6 +483,19 @@ func TestRequestsOfTheServer(t *testing.T) {
 			}
 		})
 	})
+	t.Run("cancelled at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, p := connect(t, Options{}, h)
+			for i := range 20 {
+				p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"wait"}`+"\n"+
+					`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i, i))
+			}
+			synctest.Wait()
+			if n := c.serves.count; n != 0 {
+				t.Errorf("%d requests are still being answered", n)
+			}
+		})
+	})
 	t.Run("a flood", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, p := connect(t, Options{}, h)

@@ -35,28 +35,33 @@ func newServes(c *conn, h transport.Handler) *serves {
 	return &serves{c: c, h: h, open: make(map[string]context.CancelCauseFunc)}
 }
 
-// begin answers a request on a goroutine of its own.
+// begin answers a request on a goroutine of its own. It can be cancelled from the moment
+// that begin returns.
 func (s *serves) begin(f frame) {
+	ctx, cancel := context.WithCancelCause(s.c.life.ctx)
 	s.mu.Lock()
-	s.count++
 	n := s.count
-	if n > maxServed+maxRefused {
-		s.count--
+	switch {
+	case n < maxServed:
+		s.open[string(f.ID)] = cancel
+	case n >= maxServed+maxRefused:
 		if s.dropped++; s.dropped == 1 {
 			s.c.o.Log.Warn().Str("method", f.Method).Msg("the server asks more than can be answered")
 		}
-	}
-	s.mu.Unlock()
-	if n > maxServed+maxRefused {
+		s.mu.Unlock()
+		cancel(nil)
 		return
 	}
-	s.c.life.start(func(ctx context.Context) {
+	s.count++
+	s.mu.Unlock()
+	s.c.life.start(func(context.Context) {
+		defer cancel(nil)
 		defer func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.count--
 		}()
-		if n > maxServed {
+		if n >= maxServed {
 			s.reply(ctx, f.ID, nil, &transport.Error{Code: transport.CodeInternal, Message: "too many requests at a time"})
 			return
 		}
@@ -66,15 +71,9 @@ func (s *serves) begin(f frame) {
 
 // serve answers a request, unless the server cancels it.
 func (s *serves) serve(ctx context.Context, f frame) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	key := string(f.ID)
-	s.mu.Lock()
-	s.open[key] = cancel
-	s.mu.Unlock()
 	result, err := s.result(ctx, f)
 	s.mu.Lock()
-	delete(s.open, key)
+	delete(s.open, string(f.ID))
 	s.mu.Unlock()
 	if context.Cause(ctx) != errCancelled {
 		s.reply(ctx, f.ID, result, err)
