@@ -145,7 +145,6 @@ type client struct {
 
 	mu    sync.Mutex // guards the fields below
 	calls int
-	over  bool
 }
 
 // admit opens a session and returns its id.

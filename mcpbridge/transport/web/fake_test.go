@@ -21,7 +21,6 @@ import (
 // A fake is a server whose answers a test writes, on every host of a network of its own.
 type fake struct {
 	answer func(w http.ResponseWriter, r *http.Request, m message) // nil answers as good does
-	drops  bool                                                    // connections break before an answer
 
 	mu    sync.Mutex // guards the fields below
 	seen  []seen
