@@ -14,6 +14,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // A Process is what the operating system gave to this one.
@@ -75,7 +77,7 @@ func Main(p Process) int {
 	case exit.err == nil:
 		return exit.code
 	}
-	fmt.Fprintf(p.Stderr, "lorimer: %s\n", strings.TrimSpace(exit.Error()))
+	fmt.Fprintf(p.Stderr, "lorimer: %s\n", tools.Visible(strings.TrimSpace(exit.Error())))
 	return exit.code
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/app"
 	"github.com/lorimer-dev/lorimer/cmd/internal/config"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // globals are the flags of every command and what follows from them.
@@ -84,9 +85,14 @@ func (g *globals) load() (*config.Config, error) {
 		return nil, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(g.process.Stderr, "lorimer: warning:", w)
+		g.warn(w)
 	}
 	return c, nil
+}
+
+// warn tells what has no effect in a file, which may be a stranger's.
+func (g *globals) warn(w config.Warning) {
+	fmt.Fprintln(g.process.Stderr, "lorimer: warning:", tools.Visible(w.String()))
 }
 
 // ending is how long servers may take to end by themselves when a command is done.
@@ -128,6 +134,6 @@ func (g *globals) app(log *app.Log, keep app.Keep) (*app.App, error) {
 		Keep:    keep,
 		Log:     log.Logger,
 		Version: version(),
-		Warn:    func(w config.Warning) { fmt.Fprintln(g.process.Stderr, "lorimer: warning:", w) },
+		Warn:    g.warn,
 	})
 }

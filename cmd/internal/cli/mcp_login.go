@@ -25,7 +25,7 @@ func newMCPLogin(g *globals) *cobra.Command {
 				return usagef("--port %d: there is no such port; it is between 1 and 65535", port)
 			}
 			return g.inMCP(cmd, func(ctx context.Context, a *app.App, dir string) error {
-				l := app.MCPLogin{Server: args[0], Port: port, Tell: func(line string) { fmt.Fprintln(g.process.Stderr, line) }}
+				l := app.MCPLogin{Server: args[0], Port: port, Tell: func(line string) { fmt.Fprintln(g.process.Stderr, tools.Visible(line)) }}
 				if !alone {
 					c, err := a.Config()
 					if err != nil {
@@ -59,7 +59,7 @@ func newMCPLogout(g *globals) *cobra.Command {
 					return err
 				}
 				if gone.Trouble != nil {
-					fmt.Fprintf(g.process.Stderr, "lorimer: the credential is forgotten here, and holds there until it ends: %v\n", gone.Trouble)
+					fmt.Fprintf(g.process.Stderr, "lorimer: the credential is forgotten here, and holds there until it ends: %s\n", tools.Visible(gone.Trouble.Error()))
 				}
 				if g.json(cmd) {
 					return printJSON(cmd.OutOrStdout(), map[string]any{"server": args[0], "forgotten": gone.Had, "revoked": gone.Revoked})

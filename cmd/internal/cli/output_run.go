@@ -12,6 +12,7 @@ import (
 	"github.com/lorimer-dev/lorimer/harness"
 	"github.com/lorimer-dev/lorimer/harness/event"
 	"github.com/lorimer-dev/lorimer/harness/model"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 // An output shows a turn of `lorimer run`.
@@ -34,16 +35,16 @@ type progress struct{ p Process }
 func (g progress) tell(e event.Event) {
 	switch e := e.(type) {
 	case event.Notice:
-		fmt.Fprintln(g.p.Stderr, "lorimer:", e.Text)
+		fmt.Fprintln(g.p.Stderr, "lorimer:", tools.Visible(e.Text))
 	case event.Retry:
-		fmt.Fprintf(g.p.Stderr, "lorimer: %s; trying again in %v\n", e.Reason, e.Wait.Round(100*time.Millisecond))
+		fmt.Fprintf(g.p.Stderr, "lorimer: %s; trying again in %v\n", tools.Visible(e.Reason), e.Wait.Round(100*time.Millisecond))
 	case event.Done:
 		if e.Replaced() && !e.Thought {
 			fmt.Fprintln(g.p.Stderr, "lorimer: the answer so far did not hold; it begins anew")
 		}
 	case event.ToolCall:
 		if e.Status == event.InProgress && e.Title != "" && isTerminalWriter(g.p.Stderr) {
-			fmt.Fprintln(g.p.Stderr, "·", e.Title)
+			fmt.Fprintln(g.p.Stderr, "·", tools.Visible(e.Title))
 		}
 	}
 }

@@ -37,8 +37,7 @@ func newTools(g *globals) *cobra.Command {
 					}
 					w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 					for _, i := range infos {
-						first, _, _ := strings.Cut(i.Description, "\n")
-						fmt.Fprintf(w, "%s\t%s\n", i.Name, first)
+						fmt.Fprintf(w, "%s\t%s\n", i.Name, tools.Visible(firstLine(i.Description)))
 					}
 					return w.Flush()
 				})
@@ -86,7 +85,11 @@ func (g *globals) call(ctx context.Context, cmd *cobra.Command, s *harness.Sessi
 	if g.json(cmd) {
 		err = printJSON(cmd.OutOrStdout(), map[string]any{"text": r.Text, "isError": r.IsError, "refused": r.Refused, "raw": r.Raw})
 	} else {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimSuffix(r.Text, "\n"))
+		text := strings.TrimSuffix(r.Text, "\n")
+		if isTerminalWriter(cmd.OutOrStdout()) { // programs get what the tool has said
+			text = tools.Visible(text)
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 	}
 	switch {
 	case err != nil:
