@@ -13,6 +13,10 @@ import (
 const (
 	connectTimeout = time.Minute
 	closeTimeout   = 10 * time.Second
+
+	// abandonTimeout is how long the end of a server takes at most that is not wanted
+	// any more before it is known: whoever cancels may be about to end itself.
+	abandonTimeout = 200 * time.Millisecond
 )
 
 // Connect dials a server and finds out what it speaks, within ctx, or within a
@@ -57,11 +61,29 @@ func (n *negotiation) over(ctx context.Context, t transport.Transport) error {
 		err = n.run(ctx)
 	}
 	if err != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		if fail := t.Close(ctx); fail != nil {
+		if fail := giveUp(ctx, t); fail != nil {
 			n.p.o.Log.Debug().Err(fail).Msg("mcp server not closed")
 		}
 	}
 	return err
+}
+
+// giveUp closes t, whose time in ctx may be over. Where ctx is cancelled, then or while
+// it waits, it does not take as long: what is left behind then is left for good.
+func giveUp(ctx context.Context, t transport.Transport) error {
+	abandoned := func() bool { return errors.Is(ctx.Err(), context.Canceled) }
+	limit := closeTimeout
+	if abandoned() {
+		limit = abandonTimeout
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if ctx.Err() == nil {
+		defer context.AfterFunc(ctx, func() {
+			if abandoned() {
+				cancel()
+			}
+		})()
+	}
+	return t.Close(closing)
 }

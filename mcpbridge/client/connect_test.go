@@ -242,6 +242,53 @@ func TestConnectCancelled(t *testing.T) {
 	})
 }
 
+// A stubborn server ends when it is killed.
+type stubborn struct{ *fake }
+
+func (s stubborn) Close(ctx context.Context) error {
+	<-ctx.Done()
+	return s.fake.Close(ctx)
+}
+
+// A server that is given up has its time to end, unless the caller is about to end too.
+func TestConnectGivesUp(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		knows    map[string]reply
+		deadline time.Duration // of the caller; 0 is none
+		cancel   time.Duration // after which the caller gives up; 0 is never
+		want     time.Duration // until Connect returns
+	}{
+		{name: "time is over", knows: map[string]reply{"server/discover": silent, "initialize": silent}, deadline: 3 * time.Second, want: 13 * time.Second},
+		{name: "refused", want: 10 * time.Second},
+		{name: "refused, and time is over", deadline: time.Second, want: 10 * time.Second},
+		{name: "cancelled", knows: map[string]reply{"server/discover": silent, "initialize": silent}, cancel: 3 * time.Second, want: 3200 * time.Millisecond},
+		{name: "refused, then cancelled", cancel: 4 * time.Second, want: 4 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tt.cancel > 0 {
+					time.AfterFunc(tt.cancel, cancel)
+				}
+				if tt.deadline > 0 {
+					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+				}
+				start := time.Now()
+				dial := func() transport.Transport { return stubborn{&fake{knows: tt.knows}} }
+				if _, err := client.Connect(ctx, dial, client.Options{}); err == nil {
+					t.Error("it connects")
+				}
+				if got := time.Since(start); got != tt.want {
+					t.Errorf("it returns after %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // Each request of the newer era says what the older one said once.
 func TestRequestsTellWhoAsks(t *testing.T) {
 	f := stateless(map[string]reply{"tools/list": says(`{"tools":[]}`)})
