@@ -195,7 +195,7 @@ func TestEveryKey(t *testing.T) {
 		"mcp.wolf.oauth.client_secret":     `"********" <- FILE:170`,
 		"mcp.wolf.oauth.scopes":            `["a"] <- FILE:171`,
 		"mcp.wolf.oauth.callback_port":     `8080 <- FILE:172`,
-		"mcp.wolf.oauth.metadata_url":      `"https://as.example.org/m" <- FILE:173`,
+		"mcp.wolf.oauth.metadata_url":      `"https://as.example.org/m?key=********" <- FILE:173`,
 		"section.0.name":                   `"house:rules" <- FILE:94`,
 		"section.0.order":                  `150.5 <- FILE:95`,
 		"section.0.text":                   `"Be kind to {{team}}." <- FILE:96`,

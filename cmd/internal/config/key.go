@@ -257,6 +257,7 @@ func (c *Config) Secrets() []string {
 		all = append(all, secretsIn(s.Headers)...)
 		all = append(all, secretsIn(s.Env)...)
 		all = append(all, secretsInURL(s.URL)...)
+		all = append(all, secretsInURL(s.OAuth.MetadataURL)...)
 		if s.OAuth.ClientSecret != "" {
 			all = append(all, s.OAuth.ClientSecret)
 		}

@@ -290,14 +290,14 @@ command = "a"
 env = { A_TOKEN = "env-secret", LEVEL = "debugging" }
 [mcp.b]
 url = "https://h/?key=server-secret"
-oauth = { client_secret = "client-secret" }
+oauth = { client_secret = "client-secret", metadata_url = "https://m/?key=metadata-secret" }
 `)
 	write(t, filepath.Join(filepath.Dir(m.file), "key"), "file-secret", 0o600)
 	m.env["GROQ_API_KEY"] = "groq-secret"
 	m.env["ACME_KEY"] = "not-configured"
 	m.env["HTTPS_PROXY"] = "me:proxy-secret@proxy.example.org:1"
 	c := m.load(t)
-	want := []string{"Bearer header-secret", "client-secret", "env-secret", "file-secret", "groq-secret", "header-secret", "option-secret", "proxy-secret", "query-secret", "server-secret", "url-secret"}
+	want := []string{"Bearer header-secret", "client-secret", "env-secret", "file-secret", "groq-secret", "header-secret", "metadata-secret", "option-secret", "proxy-secret", "query-secret", "server-secret", "url-secret"}
 	if diff := cmp.Diff(want, c.Secrets()); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}

@@ -34,8 +34,8 @@ type Login struct {
 	ClientID     string   `toml:"client_id"`
 	ClientSecret string   `toml:"client_secret" show:"secret"`
 	Scopes       []string `toml:"scopes"`
-	CallbackPort int      `toml:"callback_port"` // default any
-	MetadataURL  string   `toml:"metadata_url"`  // of the authorization server; default looks for it
+	CallbackPort int      `toml:"callback_port"`           // default any
+	MetadataURL  string   `toml:"metadata_url" show:"url"` // of the authorization server; default looks for it
 }
 
 // A NamedServer is an MCP server with its name.
