@@ -17,9 +17,9 @@ type Options struct {
 	Prompts   Prompter // nil has none
 	Resources Library  // nil has none
 	Agent     Asker    // is offered as the tool ask_agent; nil is not
-	// Watch calls changed after a list may have become another one, until stop is
-	// called, which waits for it. It is called when a client is there. Nil is for
-	// lists that never change.
+	// Watch calls changed, which never blocks, after a list may have become another one,
+	// until stop is called. It is called when a client is there. Nil is for lists that
+	// never change.
 	Watch func(changed func()) (stop func())
 	// Gone reports whether nobody reads the output any more. It is asked now and then
 	// after the end of the input, while calls are still waited for. Nil does not know.
@@ -65,8 +65,8 @@ func New(desk Desk, o Options) *Server {
 //     and have [Options.Grace]; then they are left behind, and the error is
 //     [ErrUnfinished].
 //
-// The end of the input and that of ctx are no errors; an input that breaks is one. If in and out are io.Closers, they are closed where a Read or a Write would last
-// longer.
+// The end of the input and that of ctx are no errors; an input that breaks is one. If in and
+// out are io.Closers, they are closed where a Read or a Write would last longer.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return newConn(s, out).serve(ctx, in)
 }

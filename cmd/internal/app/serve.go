@@ -167,7 +167,8 @@ func (a *App) servedMode() (approve.Mode, error) {
 	return approve.ReadOnly, nil
 }
 
-// Watch has changed hear of lists that may be others, until stop is called.
+// Watch has changed hear of lists that may be others, until stop is called. Who watches
+// last is the only one: a desk has one client.
 func (d *Desk) Watch(changed func()) (stop func()) {
 	d.mu.Lock()
 	d.changed = changed
