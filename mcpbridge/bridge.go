@@ -182,7 +182,7 @@ func (b *Bridge) await(ctx context.Context, until time.Time, late []arrival, tel
 		if tell != nil {
 			var names []string
 			for _, a := range late {
-				names = append(names, a.link.s.Name)
+				names = append(names, show(a.link.s.Name))
 			}
 			tell(fmt.Sprintf("Waiting for MCP servers: %s.", strings.Join(names, ", ")))
 		}

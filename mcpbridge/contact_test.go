@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
@@ -101,6 +102,28 @@ func TestSendGoesOnWithoutDeadServers(t *testing.T) { // R-MCP-09, R-MCP-10, C09
 		}
 		if got := status(t, b, "dead"); !strings.Contains(got.Stderr, "starting\nfatal: missing API_KEY") {
 			t.Errorf("status of the dead one has no stderr: %+v", got)
+		}
+	})
+}
+
+// What the user is told of servers is not told again on standard error, and steers no
+// terminal.
+func TestNoticesAreToldOnce(t *testing.T) { // R-ACP-37
+	bubble(t, func(t *testing.T) {
+		var log strings.Builder
+		w := newWorld(map[string]*fake{"dead": {Fail: failing(always, errOops)}, "a\x1b[2J": {Delay: time.Second}})
+		b := open(t, w.pool(t, func(o *mcpbridge.Options) { o.Log = logTo(&log).Level(zerolog.InfoLevel) }), programs("dead", "a\x1b[2J")...)
+		want := []string{
+			`Waiting for MCP servers: a\x1b[2J.`,
+			"The MCP server dead did not connect: oops; it is tried again in the background.",
+		}
+		if got := message(t, b).Notices; !slices.Equal(got, want) {
+			t.Errorf("the user was told %q, want %q", got, want)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if log.Len() > 0 {
+			t.Errorf("log: %s", log.String())
 		}
 	})
 }

@@ -346,7 +346,7 @@ func (l *link) failed(err error) time.Duration {
 		past = outage{tries: l.tries, until: until, state: state, why: l.why}
 	})
 	l.b.pool.remember(l.fingerprint, past)
-	l.log.Info().Str("state", string(state)).Int("attempt", past.tries).Dur("pause", next).Str("error", past.why).
+	l.log.Debug().Str("state", string(state)).Int("attempt", past.tries).Dur("pause", next).Str("error", past.why).
 		Msg("server not connected")
 	return next
 }

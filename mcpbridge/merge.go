@@ -74,7 +74,7 @@ func (b *Bridge) offer(tell func(string)) ([]tools.Tool, error) {
 	b.mu.Unlock()
 	for _, n := range notices {
 		tell(n)
-		b.log.Warn().Str("notice", n).Msg("user told of servers")
+		b.log.Debug().Str("notice", n).Msg("user told of servers")
 	}
 	return m.tools, nil
 }

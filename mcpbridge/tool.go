@@ -113,7 +113,7 @@ func (t *tool) Run(ctx context.Context, call tools.Call) (tools.Result, error) {
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
 	case err != nil:
-		t.l.log.Info().Str("tool", t.info.Name).Str("error", t.l.reason(err)).Msg("call of a server's tool failed")
+		t.l.log.Debug().Str("tool", t.info.Name).Str("error", t.l.reason(err)).Msg("call of a server's tool failed")
 		return tools.Failf("%s", t.fault(err)), nil
 	}
 	return t.result(got), nil
