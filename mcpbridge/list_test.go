@@ -279,6 +279,7 @@ func TestPrompts(t *testing.T) { // C-27, MCP.md 1.2
 		a := &fake{Prompts: []client.Prompt{
 			{Name: "greet", Description: "Says hello.", Arguments: []server.Argument{{Name: "name", Required: true}, {Name: "tone"}}},
 			{Name: "a.b", Title: "Titled"},
+			{Name: "steer", Arguments: []server.Argument{{Name: "x\x1b[2J", Required: true}}},
 		}}
 		a.OnPrompt = func(name string, arguments map[string]string) ([]server.Part, error) {
 			if name != "greet" {
@@ -296,6 +297,7 @@ func TestPrompts(t *testing.T) { // C-27, MCP.md 1.2
 		want := []server.Prompt{
 			{Command: "my_server_greet", Server: "My Server", Name: "greet", Description: "Says hello.", Arguments: a.Prompts[0].Arguments},
 			{Command: "my_server_a_b_248c9337", Server: "My Server", Name: "a.b", Description: "Titled"},
+			{Command: "my_server_steer", Server: "My Server", Name: "steer", Arguments: a.Prompts[2].Arguments},
 		}
 		if diff := cmp.Diff(want, b.Prompts()); diff != "" {
 			t.Errorf("Prompts() (-want +got):\n%s", diff)
@@ -314,6 +316,7 @@ func TestPrompts(t *testing.T) { // C-27, MCP.md 1.2
 		for command, want := range map[string]string{
 			"my_server_greet":        "/my_server_greet needs the argument name: write /my_server_greet name=…",
 			"my_server_a_b_248c9337": "the MCP server My Server: no a.b (-32602)",
+			"my_server_steer":        `/my_server_steer needs the argument x\x1b[2J: write /my_server_steer x\x1b[2J=…`,
 			"other":                  "no MCP server that is connected has the prompt /other",
 		} {
 			if _, err := b.Prompt(t.Context(), command, nil); err == nil || err.Error() != want {

@@ -110,7 +110,7 @@ func (b *Bridge) Prompt(ctx context.Context, command string, arguments map[strin
 	}
 	for _, a := range prompt.Arguments {
 		if _, ok := arguments[a.Name]; a.Required && !ok {
-			return nil, tools.Publicf("/%s needs the argument %s: write /%s %s=…", command, a.Name, command, a.Name)
+			return nil, tools.Publicf("/%s needs the argument %s: write /%s %s=…", command, show(a.Name), command, show(a.Name))
 		}
 	}
 	err = of.do(ctx, true, func(ctx context.Context, p client.Peer) (err error) {
