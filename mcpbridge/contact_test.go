@@ -519,6 +519,34 @@ func TestProbe(t *testing.T) { // R-MCP-11
 
 // Sends, calls, changes, deaths and the end, all at once: nothing is left, and nothing is
 // run twice at a time.
+// An attempt that is wanted while one waits for its turn is that one.
+func TestProbeOfAServerThatWaitsForItsTurn(t *testing.T) { // R-MCP-11
+	bubble(t, func(t *testing.T) {
+		slow := func(n int) error {
+			if n > 1 {
+				time.Sleep(20 * time.Second)
+			}
+			return errOops
+		}
+		w := newWorld(map[string]*fake{"s": {Fail: slow}, "t": {Fail: slow}, "a": {Fail: failing(always, errOops), Delay: 100 * time.Millisecond}})
+		a := w.servers["a"]
+		b := open(t, w.pool(t), programs("s", "t", "a")...)
+		message(t, b)
+		time.Sleep(2 * time.Second) // all pauses are over
+		if n := a.count(func() int { return a.attempts }); n != 1 {
+			t.Fatalf("%d attempts before its turn", n)
+		}
+		if _, err := b.Probe(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(200 * time.Millisecond)
+		if n := a.count(func() int { return a.attempts }); n != 2 {
+			t.Errorf("%d attempts, want 2", n)
+		}
+	})
+}
+
 func TestEverythingAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		servers := make(map[string]*fake)

@@ -152,7 +152,13 @@ func (l *link) attempt(ctx context.Context, first bool) (*conn, error) {
 			defer func() { <-l.b.pool.redials }()
 		}
 	}
-	l.b.change(func() { l.tries, l.state, l.dialing = l.tries+1, server.Connecting, true })
+	l.b.change(func() {
+		l.tries, l.state, l.dialing = l.tries+1, server.Connecting, true
+		select {
+		case <-l.kick: // what was wanted at once is this
+		default:
+		}
+	})
 	c, err := l.dial(ctx)
 	if err != nil {
 		return nil, err
