@@ -344,13 +344,16 @@ func (l *link) failed(err error) time.Duration {
 	}
 	gone, _ := errors.AsType[*transport.GoneError](err)
 	var past outage
-	l.b.change(func() {
+	there := l.b.change(func() {
 		l.state, l.last, l.met, l.dialing, l.why = state, state, true, false, l.reason(err)
 		if gone != nil {
 			l.stderr = l.tail(gone.Stderr)
 		}
 		past = outage{tries: l.tries, until: until, state: state, why: l.why}
 	})
+	if !there { // what ends a session says nothing of the server
+		return next
+	}
 	l.b.pool.remember(l.fingerprint, past)
 	l.log.Debug().Str("state", string(state)).Int("attempt", past.tries).Dur("pause", next).Str("error", past.why).
 		Msg("server not connected")

@@ -65,6 +65,25 @@ func TestReloadsReuseTheConnection(t *testing.T) { // C095
 	})
 }
 
+// A session that is closed before it has taken its connection over leaves it behind.
+func TestReloadsAtOnce(t *testing.T) { // C095
+	bubble(t, func(t *testing.T) {
+		w := newWorld(map[string]*fake{"a": {Tools: toolsNamed("x")}})
+		p := w.pool(t)
+		b := load(t, p, nil, session, address("a"))
+		message(t, b)
+		for range 1000 {
+			b = load(t, p, b, session, address("a"))
+		}
+		if got := message(t, b).Names; !slices.Equal(got, []string{"a_x"}) {
+			t.Errorf("Tools() = %q", got)
+		}
+		if got := len(w.tries()); got != 1 {
+			t.Errorf("%d attempts for 1000 loads", got)
+		}
+	})
+}
+
 func TestReloadsDoNotStorm(t *testing.T) { // C095
 	for _, server := range []mcpbridge.Server{address("a"), program("a")} {
 		bubble(t, func(t *testing.T) {
@@ -122,6 +141,35 @@ func TestOutageOfAnotherSession(t *testing.T) { // R-MCP-10, C095
 			t.Errorf("a send after the pause = %+v, want one that waits", got)
 		}
 	})
+}
+
+// A session that ends while its server is lost leaves what is known of the outage.
+func TestOutageOfASessionThatEnds(t *testing.T) { // C095
+	for i := range 200 { // the two come together, in either order
+		bubble(t, func(t *testing.T) {
+			a := &fake{Tools: toolsNamed("x"), Fail: failing(2, errOops)}
+			a.OnCall = func(context.Context, *peer, call) (client.Result, error) { return client.Result{}, errOops }
+			w := newWorld(map[string]*fake{"a": a})
+			p := w.pool(t)
+			b := open(t, p, program("a"))
+			message(t, b)
+			time.Sleep(10 * time.Second)
+			s := message(t, b)
+			a.set(func() { a.Fail = failing(always, errOops) })
+			ended := make(chan error, 1)
+			go func() { ended <- b.Close(background(t)) }()
+			s.run(t, "a_x", `{}`)
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			b = open(t, p, program("a"))
+			b.Begin()
+			synctest.Wait()
+			if got := status(t, b, "a"); got.Attempts < 3 {
+				t.Fatalf("%d: the outage is forgotten: %+v", i, got)
+			}
+		})
+	}
 }
 
 func TestProgramsEndWithTheirSession(t *testing.T) { // C085
