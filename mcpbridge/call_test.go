@@ -195,6 +195,64 @@ func TestCallsThatFail(t *testing.T) { // R-MCP-18, R-MCP-19, R-MCP-24, ACCEPTAN
 	}
 }
 
+// What a server says of an error is cut like what it says of success.
+func TestLongError(t *testing.T) { // R-MCP-17
+	bubble(t, func(t *testing.T) {
+		a := &fake{Tools: toolsNamed("x")}
+		a.OnCall = func(context.Context, *peer, call) (client.Result, error) {
+			return client.Result{}, &transport.Error{Code: 1, Message: strings.Repeat("word ", 1<<18) + "end"}
+		}
+		w := newWorld(map[string]*fake{"a": a})
+		got := message(t, open(t, w.pool(t), program("a"))).run(t, "a_x", `{}`).Text
+		if len(got) > 66<<10 || !strings.HasPrefix(got, "The MCP server a answered with an error: word") || !strings.HasSuffix(got, "end (1)") {
+			t.Errorf("%d bytes: %.60q … %q", len(got), got, got[len(got)-20:])
+		}
+	})
+}
+
+// A call that found its connection broken, and no other in time, says no more than is
+// known of its effects.
+func TestCallWithoutAReconnect(t *testing.T) { // R-MCP-24, C089
+	yes := true
+	tests := []struct {
+		name string
+		tool client.Tool
+		err  error
+		want string
+	}{
+		{
+			"the session had expired", tool("x"), transport.ErrSession,
+			"The MCP server a had forgotten the session, and the call was not run. It is being reconnected: call again later.",
+		},
+		{
+			"it may be repeated, and may have been run", client.Tool{Name: "x", Hints: client.Hints{Idempotent: &yes}}, errOops,
+			"The MCP server a was lost during the call: oops. The call is not repeated, since it may have had effects: look before it is made again. The server is being reconnected.",
+		},
+		{
+			"nothing was sent", tool("x"), fmt.Errorf("%w: %w", errOops, transport.ErrUnsent),
+			"The MCP server a is not connected: down. Nothing was sent; it is tried again in the background. Go on without it, or call again later.",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				a := &fake{Tools: []client.Tool{tt.tool}}
+				a.OnCall = func(context.Context, *peer, call) (client.Result, error) { return client.Result{}, tt.err }
+				a.Fail = func(n int) error {
+					if n == 1 {
+						return nil
+					}
+					return errors.New("down")
+				}
+				w := newWorld(map[string]*fake{"a": a})
+				if got := message(t, open(t, w.pool(t), address("a"))).run(t, "a_x", `{}`); got.Text != tt.want || !got.IsError {
+					t.Errorf("result %v %q, want %q", got.IsError, got.Text, tt.want)
+				}
+			})
+		})
+	}
+}
+
 func TestCancelledCall(t *testing.T) { // R-MCP-18, ACCEPTANCE 217
 	bubble(t, func(t *testing.T) {
 		a := &fake{Tools: toolsNamed("x")}

@@ -134,7 +134,7 @@ func (t *tool) fault(err error) string {
 	case errors.Is(err, client.ErrTimeout):
 		return fmt.Sprintf("The MCP server %s gave no result within %v and was told that nobody waits any more. The call may have had effects: look before it is made again.", name, span(t.l.s.timeout()))
 	case answered:
-		return fmt.Sprintf("The MCP server %s answered with an error: %s", name, t.l.hidden.hide(answer.Error()))
+		return t.l.shorten(fmt.Sprintf("The MCP server %s answered with an error: %s", name, t.l.hidden.hide(answer.Error())))
 	case refused && status.Status < 500:
 		return fmt.Sprintf("The MCP server %s refused the call: %s.", name, why)
 	}
