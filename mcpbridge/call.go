@@ -32,14 +32,15 @@ func (l *link) do(ctx context.Context, again bool, f func(context.Context, clien
 		return err
 	}
 	l.lose(c, err)
-	again = again || errors.Is(err, transport.ErrUnsent)
+	unsent := errors.Is(err, transport.ErrUnsent)
+	again = again || unsent
 	if !again && !errors.Is(err, transport.ErrSession) {
 		return err
 	}
 	c, late := l.connected(ctx)
 	switch {
-	case late != nil && again:
-		return late // nothing has happened
+	case late != nil && (unsent || ctx.Err() != nil):
+		return late
 	case late != nil:
 		return err
 	case !again:

@@ -131,6 +131,8 @@ func (t *tool) fault(err error) string {
 		return fmt.Sprintf("The MCP server %s is %s. Nothing was sent; it is tried again in the background. Go on without it, or call again later.", name, why)
 	case errors.Is(err, errAnew):
 		return fmt.Sprintf("The MCP server %s had forgotten the session, and the call was not run. It is reconnected: call again.", name)
+	case errors.Is(err, transport.ErrSession):
+		return fmt.Sprintf("The MCP server %s had forgotten the session, and the call was not run. It is being reconnected: call again later.", name)
 	case errors.Is(err, client.ErrTimeout):
 		return fmt.Sprintf("The MCP server %s gave no result within %v and was told that nobody waits any more. The call may have had effects: look before it is made again.", name, span(t.l.s.timeout()))
 	case answered:
