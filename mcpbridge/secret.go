@@ -47,6 +47,9 @@ func secretsOf(s Server) secrets {
 		if password, ok := u.User.Password(); ok {
 			add(shortSecret, password, url.QueryEscape(password))
 		}
+		if u.User != nil { // a token may stand alone
+			add(shortValue, u.User.Username(), url.QueryEscape(u.User.Username()))
+		}
 		for name, values := range u.Query() {
 			for _, v := range values {
 				add(least(name), v, url.QueryEscape(v))
