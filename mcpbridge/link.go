@@ -216,7 +216,8 @@ func (l *link) dial(ctx context.Context) (*conn, error) {
 
 // adopt takes over the connection that the session has left behind, or returns nil.
 func (l *link) adopt(ctx context.Context) *conn {
-	k, ok := l.b.pool.take(berth{l.b.session.ID, l.fingerprint}, nil)
+	at := berth{l.b.session.ID, l.fingerprint}
+	k, ok := l.b.pool.take(at, nil)
 	if !ok {
 		return nil
 	}
@@ -224,8 +225,14 @@ func (l *link) adopt(ctx context.Context) *conn {
 	select {
 	case <-c.peer.Done():
 	default:
-		if c.enter(l.b.session.Host, l.s.Name) && l.up(c, l.catalogue(c, k.catalog.specs, k.catalog)) {
+		if !c.enter(l.b.session.Host, l.s.Name) {
+			break
+		}
+		if l.up(c, l.catalogue(c, k.catalog.specs, k.catalog)) {
 			return c
+		}
+		if l.b.pool.park(ctx, at, k) { // the session was closed before it had the connection
+			return nil
 		}
 	}
 	l.shut(ctx, c)
