@@ -528,7 +528,7 @@ func TestProbeOfAServerThatWaitsForItsTurn(t *testing.T) { // R-MCP-11
 			}
 			return errOops
 		}
-		w := newWorld(map[string]*fake{"s": {Fail: slow}, "t": {Fail: slow}, "a": {Fail: failing(always, errOops), Delay: 100 * time.Millisecond}})
+		w := newWorld(map[string]*fake{"s": {Fail: slow}, "t": {Fail: slow}, "a": {Fail: failing(always, errOops), Delay: time.Second}})
 		a := w.servers["a"]
 		b := open(t, w.pool(t), programs("s", "t", "a")...)
 		message(t, b)
