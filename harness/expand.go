@@ -173,14 +173,15 @@ func (t *turn) fillIn(ctx context.Context, p server.Prompt, words string) error 
 }
 
 // readable returns what the model gets of parts: texts, as long as there is room, and
-// the pictures that it can see.
+// the pictures that it can see, likewise.
 func (t *turn) readable(command string, parts []server.Part) (messages []prompt.Message, pictures []thread.Part) {
-	left := maxPrompt
+	left, room := maxPrompt, maxPictured
 	for _, p := range parts {
 		m := prompt.Message{Role: p.Role, URI: p.URI, Text: valid(p.Text)}
 		if len(p.Data) > 0 {
 			mime := model.PictureType(p.MIME, p.Data)
-			if t.snap.Model.Sees(mime) {
+			if t.snap.Model.Sees(mime) && len(p.Data) <= room {
+				room -= len(p.Data)
 				img := &tools.Image{MIME: mime, Data: p.Data}
 				pictures = append(pictures, thread.Part{Image: img, Name: fmt.Sprintf("/%s %d", command, len(pictures)+1)})
 			}

@@ -249,3 +249,66 @@ func TestPromptOfARetry(t *testing.T) { // R-HARN-26
 		}
 	}
 }
+
+// The pictures of a prompt and those of the user are kept apart when the message is
+// answered anew, however many the server has then.
+func TestPicturesOfAPromptOfARetry(t *testing.T) { // R-HARN-26
+	png := func(mark byte) server.Part {
+		return server.Part{Role: "user", MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n" + string(mark))}
+	}
+	users := png('u').Data
+	for _, tt := range []struct{ first, again string }{{"a", ""}, {"", "b"}, {"a", "b"}, {"a", "bc"}, {"ab", "c"}} {
+		t.Run(tt.first+" then "+tt.again, func(t *testing.T) {
+			f := newFixture()
+			f.settings.model.Images = true
+			f.script.steps = []step{says("x")}
+			set := greeting()
+			marks := tt.first
+			set.OnPrompt = func(context.Context, string, map[string]string) (parts []server.Part, _ error) {
+				for _, m := range []byte(marks) {
+					parts = append(parts, png(m))
+				}
+				return append(parts, server.Part{Role: "user", Text: "Look."}), nil
+			}
+			s := f.open(t, serving(set))
+			blocks(t, s, &recorder{}, event.Block{MIME: "image/png", Data: users}, event.Block{Text: "/my_server_greet x"})
+			marks = tt.again
+			for range 2 { // the second time of what the first has stored
+				if _, err := retry(t, s, &recorder{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, want := range []string{tt.first + "u", tt.again + "u", tt.again + "u"} {
+				var got []byte
+				for _, p := range f.script.requests()[i].Messages[0].Parts {
+					switch p := p.(type) {
+					case model.Picture:
+						got = append(got, p.Data[len(p.Data)-1])
+					case llms.BinaryContent:
+						got = append(got, p.Data[len(p.Data)-1])
+					}
+				}
+				if string(got) != want {
+					t.Errorf("request %d has the pictures %q, want %q", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A server cannot fill a conversation with pictures.
+func TestPromptOfManyPictures(t *testing.T) {
+	f := newFixture()
+	f.settings.model.Images = true
+	f.script.steps = []step{says("x")}
+	set := greeting()
+	set.OnPrompt = func(context.Context, string, map[string]string) ([]server.Part, error) {
+		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 3<<20)...)
+		return []server.Part{{MIME: "image/png", Data: large}, {MIME: "image/png", Data: large}}, nil
+	}
+	s := f.open(t, serving(set))
+	ask(t, s, "/my_server_greet x")
+	if got := len(f.script.requests()[0].Messages[0].Parts); got != 2 {
+		t.Errorf("the message has %d parts, want one picture and the text", got)
+	}
+}

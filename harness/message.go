@@ -31,7 +31,9 @@ func (t *turn) storeInput(ctx context.Context) error {
 	if t.in.Retry {
 		r := thread.Retried{User: t.info.User}
 		if !t.asSent {
-			r.Sent, r.Attached, r.Told = withoutData(u.Sent), u.Attached, u.Told
+			added := len(t.pictures) // which the message did not have
+			r.Sent = slices.Concat(u.Sent[:added], withoutData(u.Sent[added:]))
+			r.Attached, r.Told = u.Attached, u.Told
 		}
 		return t.storeFirst(ctx, slices.Insert(bodies, 0, thread.Body(r)))
 	}

@@ -30,7 +30,7 @@ const (
 	maxAsked  = 2000      // characters of a request that the user is shown
 	maxSaid   = 256 << 10 // bytes of text of a request
 
-	maxPictured = 5 << 20 // bytes of its pictures and other data
+	maxPictured = 5 << 20 // bytes of the pictures that a server gives at once
 )
 
 // A running is a call of a server's tool that runs. What the server asks meanwhile is

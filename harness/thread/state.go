@@ -94,9 +94,17 @@ func pictures(ps []Part) []Part {
 	return slices.DeleteFunc(slices.Clone(ps), func(p Part) bool { return p.Image == nil })
 }
 
-// withPictures returns ps with those of have, in their order, in the places of the
-// pictures that have no data.
+// withPictures returns ps with the last ones of have, in their order, in the places of
+// the pictures that have no data: the user's own, which come after those that others had
+// added to the message.
 func withPictures(ps, have []Part) []Part {
+	empty := 0
+	for _, p := range ps {
+		if p.Image != nil && len(p.Image.Data) == 0 {
+			empty++
+		}
+	}
+	have = have[max(0, len(have)-empty):]
 	out := make([]Part, 0, len(ps))
 	for _, p := range ps {
 		if p.Image != nil && len(p.Image.Data) == 0 {

@@ -144,7 +144,7 @@ type Withdrawn struct{}
 // withdrawn.
 type Retried struct {
 	User     int64      // Seq of the message of the user
-	Sent     []Part     // what the model is sent for that message from here on, its pictures without their data; none is as before
+	Sent     []Part     // what the model is sent for that message from here on, the pictures of the user without their data; none is as before
 	Attached []Attached // with Sent
 	Told     []string   // with Sent
 }
