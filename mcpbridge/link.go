@@ -194,6 +194,7 @@ func (l *link) dial(ctx context.Context) (*conn, error) {
 		HTTP:    l.s.Kind != Stdio,
 		Label:   l.s.Name,
 		Changed: func(k client.Kind) { c.changed(k) },
+		Hide:    l.hidden.hide,
 		Log:     l.log,
 	}
 	if l.b.session.Host != nil {

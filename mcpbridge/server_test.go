@@ -107,7 +107,9 @@ func TestSecretsAreNotShown(t *testing.T) { // R-MCP-19, R-ACP-51, ACCEPTANCE 18
 		seen := []any{said, b.Status()}
 		time.Sleep(time.Minute)
 		a.set(func() {
-			a.OnCall = func(context.Context, *peer, call) (client.Result, error) { return client.Result{}, errors.New(spilt) }
+			a.OnCall = func(_ context.Context, p *peer, _ call) (client.Result, error) {
+				return client.Result{}, errors.Join(errors.New(spilt), errors.New("logged: "+p.o.Hide(spilt)))
+			}
 		})
 		tool := message(t, b).tool(t, "a_x")
 		got, err := tool.Run(t.Context(), tools.Call{ID: "c"})

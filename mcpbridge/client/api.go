@@ -39,7 +39,10 @@ type Options struct {
 	// Changed is called when the tools, prompts or resources of the server are others
 	// now, or may be, possibly before Connect has returned. It must not block.
 	Changed func(Kind)
-	Log     zerolog.Logger
+	// Hide returns a text without what is secret in it; nil hides nothing. What a
+	// server says goes through it before it is logged (R-MCP-19).
+	Hide func(string) string
+	Log  zerolog.Logger
 }
 
 // A Kind is what a server has lists of.

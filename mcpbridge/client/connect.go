@@ -62,7 +62,7 @@ func (n *negotiation) over(ctx context.Context, t transport.Transport) error {
 	}
 	if err != nil {
 		if fail := giveUp(ctx, t); fail != nil {
-			n.p.o.Log.Debug().Err(fail).Msg("mcp server not closed")
+			n.p.o.Log.Debug().Str("error", n.p.fault(fail)).Msg("mcp server not closed")
 		}
 	}
 	return err

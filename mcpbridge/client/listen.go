@@ -38,7 +38,7 @@ func (p *peer) hold(ctx context.Context, q query) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.o.Log.Debug().Err(err).Dur("held", time.Since(begin)).Msg("stream of changes of an mcp server has ended")
+		p.o.Log.Debug().Str("error", p.fault(err)).Dur("held", time.Since(begin)).Msg("stream of changes of an mcp server has ended")
 		if unknown(err) {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
-// maxLog bounds what is logged of a message of a server.
+// maxLog bounds what is logged of a text of a server, in bytes.
 const maxLog = 1 << 10
 
 // A handler hears what the server of a peer sends of its own accord.
@@ -44,9 +44,25 @@ func (p *peer) notify(method string, params json.RawMessage) {
 		p.left(params)
 	case string(mcp.MethodNotificationMessage):
 		o, _ := fields(params)
-		p.o.Log.Debug().Str("level", line(o["level"], maxLog)).Str("logger", line(o["logger"], maxLog)).
-			Str("data", cut(literal(o["data"]), maxLog)).Msg("mcp server logs")
+		p.o.Log.Debug().Str("severity", line(o["level"], maxName)).Str("logger", p.shown(line(o["logger"], maxName))).
+			Str("data", p.shown(literal(o["data"]))).Msg("mcp server logs")
 	}
+}
+
+// shown returns what is logged of a text of the server.
+func (p *peer) shown(text string) string {
+	if p.o.Hide != nil {
+		text = p.o.Hide(text)
+	}
+	return cut(text, maxLog)
+}
+
+// fault returns what is logged of an error, which may be in words of the server.
+func (p *peer) fault(err error) string {
+	if err == nil {
+		return ""
+	}
+	return p.shown(err.Error())
 }
 
 func (p *peer) changed(kind Kind) {

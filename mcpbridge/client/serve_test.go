@@ -301,14 +301,17 @@ func TestAddressRequiredAgain(t *testing.T) {
 func TestServerLog(t *testing.T) {
 	var out bytes.Buffer
 	f := handshake(nil)
-	o := client.Options{Log: zerolog.New(&out).Level(zerolog.DebugLevel)}
+	o := client.Options{
+		Hide: func(text string) string { return strings.ReplaceAll(text, "s3cr3t", "***") },
+		Log:  zerolog.New(&out).Level(zerolog.DebugLevel),
+	}
 	bubble(t, f, o, func(t *testing.T, p client.Peer) {
-		f.tell("notifications/message", `{"level":"error","logger":"db","data":{"lost":"`+strings.Repeat("x", 5000)+`"}}`)
+		f.tell("notifications/message", `{"level":"error","logger":"db","data":{"lost":"s3cr3t`+strings.Repeat("x", 5000)+`"}}`)
 		f.tell("notifications/message", `7`)
 		f.tell("notifications/unheard/of", ``)
 	})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 2 || len(lines[0]) > 1200 || !strings.HasPrefix(lines[0], `{"level":"debug","level":"error","logger":"db","data":"{\"lost\":\"xxx`) {
+	if len(lines) != 2 || len(lines[0]) > 1200 || !strings.HasPrefix(lines[0], `{"level":"debug","severity":"error","logger":"db","data":"{\"lost\":\"***xxx`) {
 		t.Errorf("logged %d lines, the first %.80s", len(lines), lines[0])
 	}
 }

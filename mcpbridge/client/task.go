@@ -190,7 +190,7 @@ func (p *peer) abandon(id string) {
 		ctx, cancel := context.WithTimeout(ctx, cancelBound)
 		defer cancel()
 		if _, err := p.send(ctx, nil, query{method: methodTaskCancel, name: id, params: map[string]any{"taskId": id}}); err != nil {
-			p.o.Log.Debug().Err(err).Msg("task of an mcp server not cancelled")
+			p.o.Log.Debug().Str("error", p.fault(err)).Msg("task of an mcp server not cancelled")
 		}
 	})
 }
