@@ -20,6 +20,7 @@ const (
 	maxSeen      = 4096 // names of one server's tools that are remembered
 	maxReason    = 400  // characters of an error that is shown
 	maxStderr    = 2048 // bytes of what a program wrote that are shown
+	maxWarnings  = 5    // of one server in the log, a minute: a server can do wrong as often as it likes (R-ACP-37)
 	never        = time.Duration(-1)
 )
 
@@ -56,10 +57,12 @@ func newLink(b *Bridge, s Server, prefix string) *link {
 		fingerprint: s.Fingerprint(),
 		address:     s.Address(),
 		hidden:      secretsOf(s),
-		log:         b.log.With().Str("server", s.Name).Logger(),
-		kick:        make(chan struct{}, 1),
-		state:       server.Connecting,
-		seen:        make(map[string]struct{}),
+		log: b.log.With().Str("server", s.Name).Logger().Sample(zerolog.LevelSampler{
+			WarnSampler: &zerolog.BurstSampler{Burst: maxWarnings, Period: time.Minute},
+		}),
+		kick:  make(chan struct{}, 1),
+		state: server.Connecting,
+		seen:  make(map[string]struct{}),
 	}
 	if s.Dir == "" {
 		l.s.Dir = b.session.Dir

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/names"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
@@ -120,6 +122,30 @@ func TestFloodOfChanges(t *testing.T) { // R-MCP-14
 		<-done
 		if got := a.count(func() int { return a.lists }); got > 45 {
 			t.Errorf("the list was read %d times in ten seconds", got)
+		}
+	})
+}
+
+// A server whose every list has many faults does not fill standard error.
+func TestFloodOfWarnings(t *testing.T) { // R-ACP-37
+	bubble(t, func(t *testing.T) {
+		var all []string
+		for i := range 100 {
+			name := fmt.Sprintf("%d!", i)
+			all = append(all, name, strings.TrimPrefix(names.Tool("a", "a", name), "a_"))
+		}
+		a := &fake{Tools: toolsNamed(all...)}
+		w := newWorld(map[string]*fake{"a": a})
+		var log strings.Builder
+		b := open(t, w.pool(t, func(o *mcpbridge.Options) { o.Log = logTo(&log).Level(zerolog.InfoLevel) }), program("a"))
+		message(t, b)
+		for range 30 {
+			a.set(func() {}, client.Tools)
+			time.Sleep(time.Second)
+		}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) > 5 || !strings.Contains(lines[0], "two tools of a server have one name") {
+			t.Errorf("%d lines, the first %q", len(lines), lines[0])
 		}
 	})
 }
