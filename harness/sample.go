@@ -40,6 +40,7 @@ type running struct {
 	t      *turn
 	c      *call
 	after  func(f func()) (stop func() bool) // calls f when the call has ended
+	asks   sync.WaitGroup                    // requests that are answered; begun while the call is among those of its session
 
 	mu   sync.Mutex  // guards used
 	used model.Usage // by what the server has asked
@@ -52,7 +53,8 @@ func (r *running) add(u model.Usage) {
 	r.used = plus(r.used, u)
 }
 
-// execute runs a call, and lets its server ask meanwhile.
+// execute runs a call, and lets its server ask meanwhile. What it has asked ends with
+// the call, and is waited for: it uses the model of the turn, and is counted for it.
 func (t *turn) execute(ctx context.Context, c *call, in tools.Call) (tools.Result, error) {
 	if c.info.Origin == nil {
 		return c.tool.Run(ctx, in)
@@ -64,6 +66,7 @@ func (t *turn) execute(ctx context.Context, c *call, in tools.Call) (tools.Resul
 	defer func() {
 		t.s.exit(r)
 		cancel()
+		r.asks.Wait()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		c.used = r.used
@@ -83,10 +86,21 @@ func (s *Session) exit(r *running) {
 	s.running = slices.DeleteFunc(s.running, func(o *running) bool { return o == r })
 }
 
-// caller returns the last of the calls of a server that run, or nil.
-func (s *Session) caller(name string) *running {
+// asking is caller for a request, after which the call is not over before its asks are
+// done.
+func (s *Session) asking(name string) *running {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r := s.caller(name)
+	if r != nil {
+		r.asks.Add(1)
+	}
+	return r
+}
+
+// caller returns the last of the calls of a server that run, or nil. Its caller holds
+// s.mu.
+func (s *Session) caller(name string) *running {
 	for _, r := range slices.Backward(s.running) {
 		if r.server == name {
 			return r
@@ -100,7 +114,9 @@ func (s *Session) caller(name string) *running {
 // caller calls stop.
 func (s *Session) Calling(ctx context.Context, name string) (during context.Context, id string, stop func()) {
 	during, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
 	r := s.caller(name)
+	s.mu.Unlock()
 	if r == nil {
 		return during, "", cancel
 	}
@@ -116,7 +132,10 @@ func (s *Session) Calling(ctx context.Context, name string) (during context.Cont
 // with it and ends with it. Without such a call, or without anybody to ask, it is
 // [server.ErrRefused]. The model gets no tools, and nothing of the conversation.
 func (s *Session) Sample(ctx context.Context, name string, req server.Sampling) (server.Sampled, error) {
-	r := s.caller(name)
+	r := s.asking(name)
+	if r != nil {
+		defer r.asks.Done()
+	}
 	switch {
 	case r == nil, s.spec.Approver == nil:
 		return server.Sampled{}, fmt.Errorf("there is nobody to ask: %w", server.ErrRefused)
@@ -126,8 +145,9 @@ func (s *Session) Sample(ctx context.Context, name string, req server.Sampling) 
 	if err := sized(req); err != nil { // before the user is asked in vain
 		return server.Sampled{}, err
 	}
-	ctx, _, stop := s.Calling(ctx, name)
-	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer r.after(cancel)()
 	if err := r.allowed(ctx, s.spec.Approver, req); err != nil {
 		return server.Sampled{}, err
 	}

@@ -236,6 +236,44 @@ func TestSamplingEndsWithItsCall(t *testing.T) { // R-ACP-26
 	}
 }
 
+// A call waits for the requests of its server: they use the model of its turn.
+func TestSamplingThatOutlivesItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.script.steps = []step{wants(want{"a", "s_ask", "{}"}), func(ctx context.Context, _ *model.Request, _ func(model.Event) error) (*model.Reply, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second) // it takes its time to break off
+			return &model.Reply{Usage: model.Usage{Input: 7, Output: 1, Known: true}}, ctx.Err()
+		}, says("done")}
+		var s *harness.Session
+		ended := make(chan error, 1)
+		tool := toolstest.Of("Sage", "s", "ask", toolstest.Echo(""))
+		tool.OnRun = func(context.Context, tools.Call) (tools.Result, error) {
+			go func() {
+				_, err := s.Sample(t.Context(), "Sage", server.Sampling{Messages: []server.Part{{Role: "user", Text: "?"}}})
+				ended <- err
+			}()
+			synctest.Wait()
+			return tools.Result{Text: "not waiting"}, nil
+		}
+		s = f.open(t, serving(&toolstest.Servers{ToolList: []tools.Tool{tool}}), func(sp *harness.Spec) {
+			sp.Approver = approver(func(context.Context, approve.Question) (approve.Answer, error) { return approve.AllowOnce, nil })
+		})
+		ask(t, s, "go")
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the server hears %v, want that its request was cancelled", err)
+			}
+		default:
+			t.Error("the turn is over, and the request goes on")
+		}
+		if got, want := f.entries(t, s)[2].(thread.Result).Usage, (model.Usage{Input: 7, Output: 1, Known: true}); got != want {
+			t.Errorf("the call has used %+v, want %+v", got, want)
+		}
+	})
+}
+
 // A call that no turn has made has no model.
 func TestNoSamplingInASingleCall(t *testing.T) {
 	f := newFixture()
