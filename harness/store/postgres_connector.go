@@ -123,12 +123,12 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 
 // Dial implements [pq.Dialer]. The library prefers DialContext.
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialContext(context.Background(), network, address)
+	return d.DialContext(d.ctx, network, address)
 }
 
 // DialTimeout implements [pq.Dialer]. The library prefers DialContext.
 func (d *dialer) DialTimeout(network, address string, limit time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(d.ctx, limit)
 	defer cancel()
 	return d.DialContext(ctx, network, address)
 }
