@@ -21,59 +21,84 @@ const (
 // secrets are the texts that nobody may read in what is told of a server (R-MCP-19).
 type secrets []string
 
-// secretsOf returns what of s is secret, the longest first, so that no part of one is
-// left over by another.
+// secretsOf returns what of s nobody may read, the longest first, so that no part of
+// one is left over by another: its credentials, and what may be one.
 func secretsOf(s Server) secrets {
-	var all secrets
-	add := func(least int, values ...string) {
-		for _, v := range values {
-			if v = strings.TrimSpace(v); len(v) >= least {
-				all = append(all, v)
-			}
-		}
+	all := atLeast(shortSecret, s.Credentials()...)
+	for _, v := range s.Env {
+		all = append(all, atLeast(shortValue, v)...)
 	}
-	for _, v := range s.Headers {
-		add(shortSecret, v)
-		if _, token, ok := strings.Cut(v, " "); ok { // Bearer …
-			add(shortSecret, token)
-		}
-	}
-	for k, v := range s.Env {
-		add(least(k), v)
-	}
-	add(shortSecret, s.Secrets...)
-	add(shortSecret, s.OAuth.ClientSecret)
 	if u, err := url.Parse(s.URL); err == nil {
-		if password, ok := u.User.Password(); ok {
-			add(shortSecret, password, url.QueryEscape(password))
-		}
-		if u.User != nil { // a token may stand alone
-			add(shortValue, u.User.Username(), url.QueryEscape(u.User.Username()))
-		}
-		for name, values := range u.Query() {
+		for _, values := range u.Query() {
 			for _, v := range values {
-				add(least(name), v, url.QueryEscape(v))
+				all = append(all, atLeast(shortValue, v, url.QueryEscape(v))...)
 			}
-		}
-	}
-	for i, a := range s.Args {
-		switch name, value, assigned := strings.Cut(a, "="); {
-		case !soundsSecret(name):
-		case assigned:
-			add(shortSecret, value)
-		case strings.HasPrefix(a, "-") && i+1 < len(s.Args):
-			add(shortSecret, s.Args[i+1])
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(all)
 }
 
-func least(name string) int {
-	if soundsSecret(name) {
-		return shortSecret
+// atLeast returns the values that are long enough to be looked for in texts.
+func atLeast(n int, values ...string) []string {
+	var all []string
+	for _, v := range values {
+		if v = strings.TrimSpace(v); len(v) >= n {
+			all = append(all, v)
+		}
 	}
-	return shortValue
+	return all
+}
+
+// Credentials returns the values in s that are secret by where they stand or by their
+// names, in no order and at any length: they are to be shown, kept and sent to nobody
+// but the server (R-MCP-19).
+func (s Server) Credentials() []string {
+	all := slices.Clone(s.Secrets)
+	for name, v := range s.Headers {
+		switch strings.ToLower(name) {
+		case "accept", "accept-language", "content-type", "user-agent", "cache-control":
+			continue
+		}
+		all = append(all, v)
+		if _, token, ok := strings.Cut(v, " "); ok { // Bearer …
+			all = append(all, token)
+		}
+	}
+	for name, v := range s.Env {
+		if SoundsSecret(name) {
+			all = append(all, v)
+		}
+	}
+	if s.OAuth.ClientSecret != "" {
+		all = append(all, s.OAuth.ClientSecret)
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		if password, ok := u.User.Password(); ok {
+			all = append(all, password, url.QueryEscape(password))
+		}
+		if name := u.User.Username(); len(name) >= shortValue { // a token may stand alone
+			all = append(all, name, url.QueryEscape(name))
+		}
+		for name, values := range u.Query() {
+			for _, v := range values {
+				if SoundsSecret(name) {
+					all = append(all, v, url.QueryEscape(v))
+				}
+			}
+		}
+	}
+	for i, a := range s.Args {
+		switch name, value, assigned := strings.Cut(a, "="); {
+		case !SoundsSecret(name):
+		case assigned:
+			all = append(all, value)
+		case strings.HasPrefix(a, "-") && i+1 < len(s.Args):
+			all = append(all, s.Args[i+1])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // hide returns text without the secrets.
@@ -134,9 +159,9 @@ func hideArgs(args []string) []string {
 	for i, a := range args {
 		name, value, assigned := strings.Cut(a, "=")
 		switch {
-		case soundsSecret(name) && assigned:
+		case SoundsSecret(name) && assigned:
 			out[i] = name + "=" + masked
-		case soundsSecret(name) && strings.HasPrefix(a, "-") && i+1 < len(out):
+		case SoundsSecret(name) && strings.HasPrefix(a, "-") && i+1 < len(out):
 			out[i+1] = masked
 		case out[i] != a: // masked already
 		case assigned && strings.Contains(value, "://"):
@@ -148,8 +173,8 @@ func hideArgs(args []string) []string {
 	return out
 }
 
-// soundsSecret reports whether a value of that name is likely to be a secret.
-func soundsSecret(name string) bool {
+// SoundsSecret reports whether a value of that name is likely to be a secret.
+func SoundsSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"key", "token", "secret", "pass", "pwd", "auth", "cookie", "credential"}, func(word string) bool {
 		return strings.Contains(name, word)

@@ -202,7 +202,7 @@ func (x *expansion) value(field, name string) (value string, known bool) {
 		x.fail("%s: the variable %s is not set; set it, or write ${%s:-DEFAULT}", field, variable, variable)
 		return "", false
 	}
-	if soundsSecret(variable) && value != "" {
+	if mcpbridge.SoundsSecret(variable) && value != "" {
 		x.secrets = append(x.secrets, value)
 	}
 	return value, true

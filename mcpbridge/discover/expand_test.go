@@ -159,16 +159,16 @@ func TestSecrets(t *testing.T) {
 	}}
 	s := e.Resolve(vars())
 	want := []string{"Bearer t0ken-12345", "blue", "cl1ent", "k3y-67890", "passw0rd", "t0ken-12345"}
-	if got := discover.Secrets(s); !slices.Equal(got, want) {
-		t.Errorf("Secrets() = %q, want %q", got, want)
+	if got := s.Credentials(); !slices.Equal(got, want) {
+		t.Errorf("Credentials() = %q, want %q", got, want)
 	}
 	e = discover.Entry{Server: mcpbridge.Server{
 		Kind: mcpbridge.Stdio, Command: "a", Args: []string{"--as", "${API_TOKEN}", "${HOST}"},
-		Env: map[string]string{"MY_KEY": "k", "MODE": "production"},
+		Env: map[string]string{"MY_KEY": "k", "MODE": "production", "MYSQL_PWD": "p", "SMTP_PASS": "q"},
 	}}
-	want = []string{"k", "t0ken-12345"}
-	if got := discover.Secrets(e.Resolve(vars())); !slices.Equal(got, want) {
-		t.Errorf("Secrets() = %q, want %q", got, want)
+	want = []string{"k", "p", "q", "t0ken-12345"}
+	if got := e.Resolve(vars()).Credentials(); !slices.Equal(got, want) {
+		t.Errorf("Credentials() = %q, want %q", got, want)
 	}
 }
 

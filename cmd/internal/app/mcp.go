@@ -180,7 +180,7 @@ func (a *App) open(ctx context.Context, s mcpbridge.Session, all []mcpbridge.Ser
 		return nil, err
 	}
 	for _, m := range all {
-		a.trace.Redact(discover.Secrets(m)...)
+		a.trace.Redact(m.Credentials()...)
 	}
 	return p.Open(ctx, s, all), nil
 }
