@@ -1,12 +1,23 @@
 package discover
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lockfile"
+)
+
+const (
+	maxApprovals = 32 << 20 // bytes
+
+	// changeTimeout is how long another program that changes approvals is waited for.
+	changeTimeout = 5 * time.Second
 )
 
 // Approvals are what the user has said of the servers of workspaces, by directory and
@@ -18,12 +29,12 @@ type Approvals map[string]map[string]string
 // none; one that cannot be understood approves nothing and is a [*FileError] that names a
 // way out.
 func LoadApprovals(file string) (Approvals, error) {
-	data, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	data, err := readFile(file, maxApprovals)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, &FileError{file, 0, fmt.Errorf("reading approvals: %w", err)}
+	}
+	if err != nil {
+		return nil, err
 	}
 	var a Approvals
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -67,6 +78,27 @@ func (a Approvals) of(dir, name, digest string) Approval {
 		return Changed
 	}
 	return Approved
+}
+
+// ChangeApprovals replaces the approvals in file by what change makes of them, unless
+// they cannot be read. Nobody else changes them meanwhile.
+func ChangeApprovals(ctx context.Context, file string, change func(*Approvals)) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("saving approvals: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	unlock, err := lockfile.Lock(ctx, file+".lock")
+	if err != nil {
+		return fmt.Errorf("waiting for another program that changes %s: %w", file, err)
+	}
+	defer unlock()
+	a, err := LoadApprovals(file)
+	if err != nil {
+		return err
+	}
+	change(&a)
+	return a.Save(file)
 }
 
 // Save writes the approvals to file, which is whole at any moment and readable by the

@@ -4,9 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/discover"
@@ -140,6 +143,43 @@ func TestApprovals(t *testing.T) {
 	}
 	if got, err := discover.LoadApprovals(filepath.Join(dir, "none")); len(got) != 0 || err != nil {
 		t.Errorf("LoadApprovals() = %v, %v without a file, want none", got, err)
+	}
+}
+
+// Who approves while others do loses nothing of what they have said, a revocation least
+// of all.
+func TestChangeApprovals(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "state", "approved.json")
+	var g errgroup.Group
+	const all = 20
+	for i := range all {
+		g.Go(func() error {
+			return discover.ChangeApprovals(t.Context(), file, func(a *discover.Approvals) {
+				a.Approve(dir, strconv.Itoa(i), "digest")
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := discover.LoadApprovals(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		if !a.Refuse(dir, strconv.Itoa(i)) {
+			t.Errorf("the approval of %d is lost", i)
+		}
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := discover.ChangeApprovals(t.Context(), file, func(*discover.Approvals) {}); err == nil {
+		t.Error("ChangeApprovals() = nil for a damaged file")
+	}
+	if got, err := os.ReadFile(file); string(got) != "{" {
+		t.Errorf("the damaged file has %q (%v) afterwards, want it as it was", got, err)
 	}
 }
 

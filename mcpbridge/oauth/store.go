@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lockfile"
 )
 
 // A Store keeps credentials in a directory, which is its owner's alone: a file for
@@ -184,7 +186,7 @@ func (s *Store) locked(ctx context.Context, server string, f func() error) error
 	if err := s.prepare(); err != nil {
 		return fmt.Errorf("keeping credentials: %w", err)
 	}
-	unlock, err := lock(ctx, s.path(server, ".lock"))
+	unlock, err := lockfile.Lock(ctx, s.path(server, ".lock"))
 	if err != nil {
 		return fmt.Errorf("waiting for another program that changes the credential of %s: %w", server, err)
 	}

@@ -130,18 +130,18 @@ func absentServer(name string, all []mcpbridge.Server) error {
 
 // Approve allows servers that the workspace in dir declares, as they stand: those of the
 // names, or without any all that wait for it. It returns them.
-func (a *App) Approve(dir string, names ...string) ([]discover.Found, error) {
-	return a.decide(dir, names, func(said *discover.Approvals, f discover.Found) {
+func (a *App) Approve(ctx context.Context, dir string, names ...string) ([]discover.Found, error) {
+	return a.decide(ctx, dir, names, func(said *discover.Approvals, f discover.Found) {
 		said.Approve(dir, f.Entry.Name, f.Digest)
 	})
 }
 
 // Refuse is Approve for servers that are not wanted.
-func (a *App) Refuse(dir string, names ...string) ([]discover.Found, error) {
-	return a.decide(dir, names, func(said *discover.Approvals, f discover.Found) { said.Refuse(dir, f.Entry.Name) })
+func (a *App) Refuse(ctx context.Context, dir string, names ...string) ([]discover.Found, error) {
+	return a.decide(ctx, dir, names, func(said *discover.Approvals, f discover.Found) { said.Refuse(dir, f.Entry.Name) })
 }
 
-func (a *App) decide(dir string, names []string, say func(*discover.Approvals, discover.Found)) ([]discover.Found, error) {
+func (a *App) decide(ctx context.Context, dir string, names []string, say func(*discover.Approvals, discover.Found)) ([]discover.Found, error) {
 	c, err := a.config.read()
 	if err != nil {
 		return nil, err
@@ -152,14 +152,11 @@ func (a *App) decide(dir string, names []string, say func(*discover.Approvals, d
 	if err != nil || len(chosen) == 0 {
 		return nil, err
 	}
-	said, err := discover.LoadApprovals(approvalsOf(c))
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range chosen {
-		say(&said, f)
-	}
-	return chosen, said.Save(approvalsOf(c))
+	return chosen, discover.ChangeApprovals(ctx, approvalsOf(c), func(said *discover.Approvals) {
+		for _, f := range chosen {
+			say(said, f)
+		}
+	})
 }
 
 // choose returns the servers of names that a workspace declares, or without names those

@@ -103,7 +103,7 @@ func TestNoticesOfADirectory(t *testing.T) {
 		t.Errorf("notices differ (-want +got):\n%s", diff)
 	}
 	m.o.Warn = func(config.Warning) {} // of what has no effect in the file, and of what is broken below
-	if done, err := m.Refuse(m.dir, "p"); err != nil || len(done) != 1 {
+	if done, err := m.Refuse(t.Context(), m.dir, "p"); err != nil || len(done) != 1 {
 		t.Fatalf("Refuse() = %v, %v", done, err)
 	}
 	if got := m.told(m.connect()); got != nil {
@@ -128,17 +128,17 @@ func TestApprove(t *testing.T) {
 		{"none", `there is no MCP server "none"; those there are: p, q, r`},
 		{"own", `the MCP server "own" is your own (` + m.home + `/.config/lorimer/config.toml:2) and needs no approval; "disabled" in its declaration switches it off`},
 	} {
-		if _, err := m.Approve(m.dir, tt.name); err == nil || err.Error() != tt.want {
+		if _, err := m.Approve(t.Context(), m.dir, tt.name); err == nil || err.Error() != tt.want {
 			t.Errorf("Approve(%q) = %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	if _, err := m.Approve(m.home, "p"); err == nil || err.Error() != `.mcp.json of this directory declares no MCP server "p", and no other` {
+	if _, err := m.Approve(t.Context(), m.home, "p"); err == nil || err.Error() != `.mcp.json of this directory declares no MCP server "p", and no other` {
 		t.Errorf("Approve() = %v in another directory, want that there is none", err)
 	}
-	if _, err := m.Refuse(m.dir, "r"); err != nil {
+	if _, err := m.Refuse(t.Context(), m.dir, "r"); err != nil {
 		t.Fatal(err)
 	}
-	done, err := m.Approve(m.dir) // all that nobody has decided on
+	done, err := m.Approve(t.Context(), m.dir) // all that nobody has decided on
 	if err != nil || len(done) != 2 {
 		t.Fatalf("Approve() = %v, %v, want two servers", done, err)
 	}

@@ -29,8 +29,8 @@ func newMCPApprove(g *globals) *cobra.Command {
 			case !every && len(args) == 0:
 				return usagef("lorimer mcp approve needs NAME, or --all; \"lorimer mcp list --no-contact\" shows what waits for it")
 			}
-			return g.inMCP(cmd, func(_ context.Context, a *app.App, dir string) error {
-				done, err := a.Approve(dir, args...)
+			return g.inMCP(cmd, func(ctx context.Context, a *app.App, dir string) error {
+				done, err := a.Approve(ctx, dir, args...)
 				if err != nil {
 					return err
 				}
@@ -49,8 +49,8 @@ func newMCPRevoke(g *globals) *cobra.Command {
 		Long:  text("mcp-revoke"),
 		Args:  atLeast("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.inMCP(cmd, func(_ context.Context, a *app.App, dir string) error {
-				done, err := a.Refuse(dir, args...)
+			return g.inMCP(cmd, func(ctx context.Context, a *app.App, dir string) error {
+				done, err := a.Refuse(ctx, dir, args...)
 				if err != nil {
 					return err
 				}

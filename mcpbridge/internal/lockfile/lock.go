@@ -1,4 +1,6 @@
-package oauth
+// Package lockfile lets one program at a time have a file: what it reads and writes back
+// is not written by another in between.
+package lockfile
 
 import (
 	"context"
@@ -13,10 +15,10 @@ const lockPause = 20 * time.Millisecond
 // errLocked tells that somebody else has the lock of a file.
 var errLocked = errors.New("it is locked")
 
-// lock waits until nobody else holds the lock of path, in this program or another,
+// Lock waits until nobody else holds the lock of path, in this program or another,
 // and returns what gives it back. A program that ends gives back what it holds. On a
 // file system without locks everybody gets it.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		f, err := tryLock(path)
 		if err == nil {

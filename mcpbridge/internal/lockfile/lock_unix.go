@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package oauth
+package lockfile
 
 import (
 	"errors"
