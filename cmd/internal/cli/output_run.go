@@ -24,7 +24,9 @@ type output interface {
 
 // outputs are the formats by their names on the command line.
 var outputs = map[string]func(Process) output{
-	"text":        func(p Process) output { return &textOutput{out: p.Stdout, progress: progress{p}} },
+	"text": func(p Process) output {
+		return &textOutput{out: p.Stdout, steered: isTerminalWriter(p.Stdout), progress: progress{p}}
+	},
 	"json":        func(p Process) output { return &jsonOutput{out: p.Stdout, progress: progress{p}} },
 	"stream-json": func(p Process) output { return &streamOutput{enc: encoder(p.Stdout)} },
 }
@@ -52,6 +54,7 @@ func (g progress) tell(e event.Event) {
 // textOutput prints the answer as it comes, a blank line between its messages.
 type textOutput struct {
 	out     io.Writer
+	steered bool // out is a terminal
 	message string
 	breaks  int // line breaks at the end of what is written
 	progress
@@ -65,7 +68,7 @@ func (t *textOutput) Emit(e event.Event) error {
 	if !ok || piece.Text == "" {
 		return nil
 	}
-	text := piece.Text
+	text := t.shown(piece.Text)
 	if t.message != "" && t.message != piece.MessageID {
 		text = strings.Repeat("\n", max(0, 2-t.breaks)) + strings.TrimLeft(text, "\n")
 	}
@@ -73,6 +76,15 @@ func (t *textOutput) Emit(e event.Event) error {
 	t.breaks = len(text) - len(strings.TrimRight(text, "\n"))
 	_, err := io.WriteString(t.out, text)
 	return err
+}
+
+// shown is text as it is written. A terminal is not steered by it: a model repeats what
+// it has read, which may be by anybody.
+func (t *textOutput) shown(text string) string {
+	if !t.steered {
+		return text
+	}
+	return tools.Visible(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 func (t *textOutput) end(o harness.Outcome, _ error) error {
