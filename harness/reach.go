@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/harness/internal/served"
+	"github.com/lorimer-dev/lorimer/prompt"
 	"github.com/lorimer-dev/lorimer/prompt/attach"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
@@ -18,10 +19,15 @@ const (
 )
 
 // reach reads what the links among items lead to at MCP servers, and adds what the text
-// attaches by tokens. What cannot be read in time stays a link, for read-context.
+// attaches by tokens and no link does. What cannot be read in time stays a link, for
+// read-context. For a model without tools no server is contacted (R-HARN-21).
 func (t *turn) reach(ctx context.Context, items []attach.Item) []attach.Item {
-	if t.s.spec.Servers == nil {
+	if t.s.spec.Servers == nil || t.shape == prompt.Stateless {
 		return items
+	}
+	linked := make(map[string]bool, len(items)) // there may be very many
+	for _, i := range items {
+		linked[i.URI] = true
 	}
 	within, cancel := context.WithTimeout(ctx, reachWait)
 	defer cancel()
@@ -36,7 +42,7 @@ func (t *turn) reach(ctx context.Context, items []attach.Item) []attach.Item {
 	}
 	for _, uri := range t.tokens() {
 		i := attach.Item{Key: attach.ResourceKey(uri), Name: tools.Line(uri, maxName), URI: uri}
-		if _, local := filePath(uri); local || left == 0 {
+		if _, local := filePath(uri); local || linked[uri] || left == 0 {
 			continue
 		}
 		if t.visit(within, &i) {

@@ -46,7 +46,7 @@ func TestResourcesOfServers(t *testing.T) { // C-27, C-32
 	f, _ := newKeeping()
 	set := memos(map[string]string{"memo://s": "small", "memo://large": strings.Repeat("x", 20), "memo://b": "broken", "memo://p": "\x00", "memo://t": "token"})
 	s := f.open(t, serving(set))
-	const text = "see @memo:memo://t. and @memo:memo://none @memo:file:///space/a"
+	const text = "see @memo:memo://t. and @memo:memo://s @memo:memo://none @memo:file:///space/a"
 	blocks(t, s, &recorder{},
 		event.Block{URI: "memo://s", Name: "s"}, event.Block{URI: "memo://large", Name: "l"}, event.Block{URI: "memo://b", Name: "b"},
 		event.Block{URI: "memo://p", Name: "p"}, event.Block{URI: "memo://x", Name: "x"}, event.Block{Text: text})
@@ -73,6 +73,21 @@ func TestResourcesOfServers(t *testing.T) { // C-27, C-32
 	}
 	if diff := cmp.Diff(attached, u.Attached); diff != "" {
 		t.Errorf("attached (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoResourcesWithoutTools(t *testing.T) { // R-HARN-21, R-TOOLS-21
+	f, _ := newKeeping()
+	set := memos(nil)
+	set.OnRead = func(_ context.Context, uri string) ([]server.Part, bool, error) {
+		t.Errorf("a server is asked for %s", uri)
+		return nil, false, nil
+	}
+	f.settings.model.NoTools = true
+	s := f.open(t, serving(set))
+	blocks(t, s, &recorder{}, event.Block{URI: "memo://s", Name: "s"}, event.Block{Text: "and @memo:memo://t"})
+	if got := lastText(f.script.requests()[0]); !strings.Contains(got, "and @memo:memo://t") {
+		t.Errorf("the model gets %q", got)
 	}
 }
 
