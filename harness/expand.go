@@ -138,7 +138,8 @@ func (t *turn) unread(command string) bool {
 }
 
 // absent says why there is no prompt of a name that would be that of a server; nil is
-// that it would not.
+// that it would not, or that the server is there and has no such prompt. It did have it
+// where the message is answered anew.
 func (t *turn) absent(name string) error {
 	for _, s := range t.s.Servers() {
 		if !strings.HasPrefix(name, s.Prefix+"_") || s.State == server.Connected && !t.in.Retry {
