@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/names"
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
@@ -30,7 +31,7 @@ type Bridge struct {
 	pool    *Pool
 	session Session
 	log     zerolog.Logger
-	life    *lifetime
+	life    *lifetime.Lifetime
 	links   []*link        // in the order of the servers
 	ends    sync.WaitGroup // of connections that are being closed
 
@@ -60,7 +61,7 @@ func (l *link) begin() {
 		return
 	}
 	l.begun, l.dialing = true, true
-	l.b.life.start(l.run)
+	l.b.life.Start(l.run)
 }
 
 // Tools returns the tools of the servers that are connected, in the order of the servers
@@ -287,7 +288,8 @@ func (b *Bridge) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	err := b.life.end(ctx, errClosed) // nothing connects any more
+	b.life.End(errClosed)
+	err := b.life.Wait(ctx) // nothing connects any more
 
 	b.mu.Lock()
 	if !b.ended {

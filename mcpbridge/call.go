@@ -22,7 +22,7 @@ var (
 // broken starts the one reconnect that all wait for, and is not repeated, unless again
 // says that it may be, or nothing of it was sent (R-MCP-24, C091).
 func (l *link) do(ctx context.Context, again bool, f func(context.Context, client.Peer) error) error {
-	ctx, stop := l.b.life.within(ctx)
+	ctx, stop := l.b.within(ctx)
 	defer stop()
 	c, err := l.connected(ctx)
 	if err != nil {
@@ -50,6 +50,14 @@ func (l *link) do(ctx context.Context, again bool, f func(context.Context, clien
 		l.lose(c, err)
 	}
 	return err
+}
+
+// within returns a context that ends with ctx or with b. Stop releases it.
+func (b *Bridge) within(ctx context.Context) (joint context.Context, stop func()) {
+	life := b.life.Context()
+	joint, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	return joint, func() { unhook(); cancel(nil) }
 }
 
 // request runs f. Its error is why ctx has ended where that is what ended it.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/names"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport/web"
 	"github.com/lorimer-dev/lorimer/tools/server"
@@ -113,7 +114,7 @@ func (p *Pool) Open(ctx context.Context, s Session, servers []Server) *Bridge {
 		pool:    p,
 		session: s,
 		log:     p.o.Log.With().Str("session", s.ID).Logger(),
-		life:    newLifetime(ctx),
+		life:    lifetime.New(ctx),
 		news:    make(chan struct{}),
 		told:    make(map[string]bool),
 		watches: make(map[chan struct{}]struct{}),
@@ -163,3 +164,15 @@ func (e *eras) Era(key string) client.Era {
 }
 
 func (e *eras) Remember(key string, era client.Era) { e.known.Store(key, era) }
+
+// wait waits for the goroutines of wg, as long as ctx lasts.
+func wait(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }() // ends with the last of them
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

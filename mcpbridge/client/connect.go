@@ -46,7 +46,7 @@ func Connect(ctx context.Context, dial Dial, o Options) (Peer, error) {
 		err = n.over(ctx, dial())
 	}
 	if err != nil {
-		p.life.end()
+		p.life.End(nil)
 		return nil, err
 	}
 	p.listen()

@@ -24,7 +24,7 @@ func (p *peer) listen() {
 		filter[string(kind)+"ListChanged"] = true
 	}
 	if p.about.Era == Stateless && len(filter) > 0 {
-		p.life.start(func(ctx context.Context) {
+		p.life.Start(func(ctx context.Context) {
 			p.hold(ctx, query{method: methodListen, params: map[string]any{"notifications": filter}})
 		})
 	}

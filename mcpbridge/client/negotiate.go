@@ -107,11 +107,11 @@ func (n *negotiation) initialize(revision string) {
 
 // ask sends a question, whose answer may come when nobody waits any more.
 func (n *negotiation) ask(q query) (answers <-chan answer, stop func()) {
-	ctx, stop := context.WithCancel(n.p.life.ctx)
+	ctx, stop := context.WithCancel(n.p.life.Context())
 	c := make(chan answer, 1)
 	params, err := n.p.params(nil, q) // before the era is settled
 	t := n.p.t
-	n.p.life.start(func(context.Context) {
+	n.p.life.Start(func(context.Context) {
 		var raw json.RawMessage
 		if err == nil {
 			raw, err = t.Call(ctx, transport.Request{Method: q.method, Params: params})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
@@ -40,7 +41,7 @@ const (
 type peer struct {
 	o      Options
 	offers server.Offers
-	life   lifetime
+	life   *lifetime.Lifetime
 
 	// What follows is set while connecting, and not changed after.
 	t       transport.Transport
@@ -64,7 +65,7 @@ type tasks struct{ call, cancel bool }
 
 func newPeer(ctx context.Context, o Options) *peer {
 	p := &peer{
-		o: o, watches: map[string]*watch{}, visits: map[string]chan struct{}{}, listed: map[Kind]bool{},
+		o: o, life: lifetime.New(ctx), watches: map[string]*watch{}, visits: map[string]chan struct{}{}, listed: map[Kind]bool{},
 	}
 	if o.Host != nil {
 		p.offers = o.Host.Offers()
@@ -74,7 +75,6 @@ func newPeer(ctx context.Context, o Options) *peer {
 		mcp.MetaKeyClientInfo:         p.info(),
 		mcp.MetaKeyClientCapabilities: p.capabilities(Stateless),
 	}
-	p.life.begin(ctx)
 	return p
 }
 
@@ -120,8 +120,8 @@ func (p *peer) Done() <-chan struct{} { return p.t.Done() }
 func (p *peer) Err() error { return p.t.Err() }
 
 func (p *peer) Close(ctx context.Context) error {
-	p.life.end()
-	return cmp.Or(p.t.Close(ctx), p.life.wait(ctx))
+	p.life.End(nil)
+	return cmp.Or(p.t.Close(ctx), p.life.Wait(ctx))
 }
 
 // A query is a request as it stands before it is sent.

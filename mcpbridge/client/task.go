@@ -145,7 +145,7 @@ func (p *peer) followed(ctx context.Context, w *watch, raw json.RawMessage) (jso
 // outcome asks for the result of a task of 2025-11-25, which comes when it is done.
 func (p *peer) outcome(ctx context.Context, w *watch, id string) <-chan answer {
 	c := make(chan answer, 1)
-	p.life.start(func(context.Context) {
+	p.life.Start(func(context.Context) {
 		raw, err := p.send(ctx, w, query{method: methodTaskResult, name: id, params: map[string]any{"taskId": id}})
 		c <- answer{raw, err}
 	})
@@ -186,7 +186,7 @@ func (t task) failure(raw json.RawMessage) error {
 
 // abandon tells the server that a task is not wanted any more. It does not wait.
 func (p *peer) abandon(id string) {
-	p.life.start(func(ctx context.Context) {
+	p.life.Start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, cancelBound)
 		defer cancel()
 		if _, err := p.send(ctx, nil, query{method: methodTaskCancel, name: id, params: map[string]any{"taskId": id}}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 )
 
@@ -20,7 +21,7 @@ type conn struct {
 	notes  *notes
 	serves *serves
 	junk   *junk
-	life   *lifetime
+	life   *lifetime.Lifetime
 	done   chan struct{} // closed when no answer will come any more
 
 	mu     sync.Mutex // guards the fields below
@@ -46,13 +47,13 @@ type answer struct {
 // conn starts ends with end.
 func newConn(ctx context.Context, o Options, in sink, h transport.Handler, kill func(error)) *conn {
 	c := &conn{
-		o: o, out: newWriter(in, o.WriteTimeout), kill: kill, life: newLifetime(ctx),
+		o: o, out: newWriter(in, o.WriteTimeout), kill: kill, life: lifetime.New(ctx),
 		junk: newJunk(o.Log, newSecrets(o.Secrets)),
 		done: make(chan struct{}), calls: make(map[uint64]*call),
 	}
 	c.serves = newServes(c, h)
 	c.notes = newNotes(h, o.Log)
-	c.life.start(func(context.Context) { c.notes.run() })
+	c.life.Start(func(context.Context) { c.notes.run() })
 	return c
 }
 
@@ -202,7 +203,7 @@ func (c *conn) abandon(id uint64, method string) {
 		return
 	}
 	params := append(append([]byte(`{"requestId":`), idText(id)...), `,"reason":"nobody waits for it"}`...)
-	c.life.start(func(ctx context.Context) {
+	c.life.Start(func(ctx context.Context) {
 		if err := c.notify(ctx, "notifications/cancelled", params); err != nil {
 			c.o.Log.Debug().Err(err).Msg("a cancellation was not sent")
 		}
@@ -284,5 +285,5 @@ func (c *conn) end(err error) {
 	close(c.done)
 	c.notes.end()
 	c.out.close()
-	c.life.end()
+	c.life.End(nil)
 }

@@ -54,7 +54,7 @@ func connect(t *testing.T, o Options, h transport.Handler) (*conn, *program) {
 	t.Cleanup(func() {
 		kill(nil)
 		<-tended
-		<-c.life.left
+		<-c.life.Left()
 	})
 	return c, &program{t, bufio.NewReader(theirIn), theirOut}
 }

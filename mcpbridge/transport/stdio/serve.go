@@ -38,7 +38,7 @@ func newServes(c *conn, h transport.Handler) *serves {
 // begin answers a request on a goroutine of its own. It can be cancelled from the moment
 // that begin returns.
 func (s *serves) begin(f frame) {
-	ctx, cancel := context.WithCancelCause(s.c.life.ctx)
+	ctx, cancel := context.WithCancelCause(s.c.life.Context())
 	s.mu.Lock()
 	n := s.count
 	switch {
@@ -54,7 +54,7 @@ func (s *serves) begin(f frame) {
 	}
 	s.count++
 	s.mu.Unlock()
-	s.c.life.start(func(context.Context) {
+	s.c.life.Start(func(context.Context) {
 		defer cancel(nil)
 		defer func() {
 			s.mu.Lock()

@@ -174,7 +174,7 @@ func (t *Transport) Close(ctx context.Context) error {
 	if !p.leave(ctx, t.done) {
 		return errors.New("the program does not end, even when it is killed")
 	}
-	if !within(reaping, c.life.left) {
+	if !within(reaping, c.life.Left()) {
 		return errors.New("a request of the server is still being answered")
 	}
 	return nil

@@ -137,7 +137,7 @@ func (x *exchange) linger(res *http.Response, ev *events) {
 		_, _, _ = x.follow(ev) // there is no second answer
 		x.end(res)
 	}
-	if !x.s.t.life.start(read) {
+	if !x.s.t.life.Start(read) {
 		x.end(res)
 	}
 }

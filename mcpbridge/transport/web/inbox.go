@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 )
 
@@ -25,7 +26,7 @@ var errCancelled = errors.New("the server has cancelled its request")
 type inbox struct {
 	h     transport.Handler
 	reply func(ctx context.Context, answer []byte) // sends an answer
-	life  *lifetime
+	life  *lifetime.Lifetime
 	log   zerolog.Logger
 	wake  chan struct{} // holds a token when notes may have some
 
@@ -36,12 +37,12 @@ type inbox struct {
 	open    map[string]context.CancelCauseFunc // of them by id
 }
 
-func newInbox(h transport.Handler, life *lifetime, log zerolog.Logger, reply func(context.Context, []byte)) *inbox {
+func newInbox(h transport.Handler, life *lifetime.Lifetime, log zerolog.Logger, reply func(context.Context, []byte)) *inbox {
 	in := &inbox{
 		h: h, reply: reply, life: life, log: log,
 		wake: make(chan struct{}, 1), open: make(map[string]context.CancelCauseFunc),
 	}
-	life.start(in.run)
+	life.Start(in.run)
 	return in
 }
 
@@ -105,7 +106,7 @@ func (in *inbox) run(ctx context.Context) {
 // ask answers a request on a goroutine of its own. It can be cancelled from the moment
 // that ask returns.
 func (in *inbox) ask(f frame) {
-	ctx, cancel := context.WithCancelCause(in.life.ctx)
+	ctx, cancel := context.WithCancelCause(in.life.Context())
 	in.mu.Lock()
 	n := in.asked
 	if n < maxAsked+maxRefused {
@@ -115,7 +116,7 @@ func (in *inbox) ask(f frame) {
 		in.open[string(f.ID)] = cancel
 	}
 	in.mu.Unlock()
-	if n >= maxAsked+maxRefused || !in.life.start(func(context.Context) { in.serve(ctx, f, n < maxAsked, cancel) }) {
+	if n >= maxAsked+maxRefused || !in.life.Start(func(context.Context) { in.serve(ctx, f, n < maxAsked, cancel) }) {
 		in.log.Debug().Str("method", f.Method).Msg("a request of the server is dropped")
 		cancel(nil)
 	}

@@ -35,7 +35,7 @@ type eventStream struct {
 
 // openEventStream opens the stream and waits until it says where messages go.
 func openEventStream(ctx context.Context, t *Transport) (*eventStream, error) {
-	joint, stop, cancel := t.life.within(ctx)
+	joint, stop, cancel := t.life.Within(ctx)
 	late := time.AfterFunc(opening, cancel)
 	defer late.Stop()
 	w := &eventStream{t: t, gone: make(chan struct{}), calls: make(map[uint64]chan<- frame)}
@@ -52,7 +52,7 @@ func openEventStream(ctx context.Context, t *Transport) (*eventStream, error) {
 		defer res.Body.Close()
 		w.read(ev)
 	}
-	if !stop() || !late.Stop() || !t.life.start(read) {
+	if !stop() || !late.Stop() || !t.life.Start(read) {
 		cancel()
 		res.Body.Close()
 		return nil, errLate
@@ -148,7 +148,7 @@ func (w *eventStream) heard(f frame) {
 }
 
 func (w *eventStream) call(ctx context.Context, id uint64, r transport.Request) (json.RawMessage, error) {
-	ctx, _, cancel := w.t.life.within(ctx)
+	ctx, _, cancel := w.t.life.Within(ctx)
 	defer cancel()
 	got := make(chan frame, 1)
 	w.mu.Lock()

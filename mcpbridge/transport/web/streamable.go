@@ -67,7 +67,7 @@ func (s *streamable) told(method string) {
 	s.heard = true
 	s.mu.Unlock()
 	if first {
-		s.t.life.start(s.listen)
+		s.t.life.Start(s.listen)
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *streamable) lost(h http.Header, err error) error {
 func (s *streamable) call(ctx context.Context, id uint64, r transport.Request) (json.RawMessage, error) {
 	h := s.messageHeader(r)
 	x := &exchange{s: s, id: id, r: r, resumable: !mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))}
-	joint, stop, cancel := s.t.life.within(ctx)
+	joint, stop, cancel := s.t.life.Within(ctx)
 	x.stop, x.cancel = stop, cancel
 	res, err := s.t.send(joint, request{
 		method: http.MethodPost, url: s.t.url, header: h, safe: isSafe(r.Method),

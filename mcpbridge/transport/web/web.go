@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 )
 
@@ -49,12 +50,12 @@ type Transport struct {
 	own  *http.Transport // made here, to be ended here; nil where there is another
 	done chan struct{}
 
-	mu    sync.Mutex // guards the fields below
-	life  *lifetime  // nil before Start
-	inbox *inbox     // with life
-	way   way        // with life
-	err   error      // why done is closed
-	last  uint64     // id of a request
+	mu    sync.Mutex         // guards the fields below
+	life  *lifetime.Lifetime // nil before Start
+	inbox *inbox             // with life
+	way   way                // with life
+	err   error              // why done is closed
+	last  uint64             // id of a request
 }
 
 var _ transport.Transport = (*Transport)(nil)
@@ -106,7 +107,7 @@ func (t *Transport) Start(ctx context.Context, h transport.Handler) error {
 	case t.life != nil:
 		err = errors.New("the transport was started before")
 	default:
-		t.url, t.life = u, newLifetime(ctx)
+		t.url, t.life = u, lifetime.New(ctx)
 		t.inbox = newInbox(h, t.life, t.o.Log, t.reply)
 		t.way = &streamable{t: t}
 	}
@@ -119,10 +120,10 @@ func (t *Transport) Start(ctx context.Context, h transport.Handler) error {
 
 // older changes to the way of 2024-11-05.
 func (t *Transport) older(ctx context.Context) error {
-	if !t.life.enter() {
+	if !t.life.Enter() {
 		return errClosed
 	}
-	defer t.life.leave()
+	defer t.life.Leave()
 	w, err := openEventStream(ctx, t)
 	if err != nil {
 		return t.failed(ctx, err)
@@ -134,7 +135,7 @@ func (t *Transport) older(ctx context.Context) error {
 }
 
 // begin returns the way for a message, unless there is none any more. Whoever has begun
-// calls t.life.leave.
+// calls t.life.Leave.
 func (t *Transport) begin() (way, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +144,7 @@ func (t *Transport) begin() (way, error) {
 		return nil, unsent(t.err)
 	case t.life == nil:
 		return nil, unsent(errors.New("the transport was not started"))
-	case !t.life.enter():
+	case !t.life.Enter():
 		return nil, unsent(errClosed)
 	}
 	return t.way, nil
@@ -168,7 +169,7 @@ func (t *Transport) Call(ctx context.Context, r transport.Request) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	defer t.life.leave()
+	defer t.life.Leave()
 	id := t.next()
 	result, err := w.call(ctx, id, r)
 	if err == nil {
@@ -216,7 +217,7 @@ func (t *Transport) failed(ctx context.Context, err error) error {
 	if errors.Is(err, transport.ErrSession) {
 		t.die(err)
 	}
-	if t.life.ctx.Err() != nil && !errors.Is(err, transport.ErrGone) {
+	if t.life.Context().Err() != nil && !errors.Is(err, transport.ErrGone) {
 		return t.Err()
 	}
 	return err
@@ -225,7 +226,7 @@ func (t *Transport) failed(ctx context.Context, err error) error {
 // abandon tells the server that nobody waits for a request any more.
 func (t *Transport) abandon(id uint64) {
 	params := append(append([]byte(`{"requestId":`), idText(id)...), `,"reason":"nobody waits for it"}`...)
-	t.life.start(func(ctx context.Context) {
+	t.life.Start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, telling)
 		defer cancel()
 		if err := t.Notify(ctx, "notifications/cancelled", params); err != nil {
@@ -240,8 +241,8 @@ func (t *Transport) Notify(ctx context.Context, method string, params json.RawMe
 	if err != nil {
 		return err
 	}
-	defer t.life.leave()
-	joint, _, cancel := t.life.within(ctx)
+	defer t.life.Leave()
+	joint, _, cancel := t.life.Within(ctx)
 	defer cancel()
 	if err := w.post(joint, method, message(nil, method, "params", params)); err != nil {
 		return t.failed(ctx, err)
@@ -256,7 +257,7 @@ func (t *Transport) reply(ctx context.Context, answer []byte) {
 	defer cancel()
 	w, err := t.begin()
 	if err == nil {
-		defer t.life.leave()
+		defer t.life.Leave()
 		err = w.post(ctx, "", answer)
 	}
 	if err != nil {
@@ -311,19 +312,12 @@ func (t *Transport) Close(ctx context.Context) error {
 	if life == nil {
 		return nil
 	}
-	life.end()
+	life.End(nil)
 	bounded, cancel := context.WithTimeout(ctx, ending)
 	defer cancel()
 	w.end(bounded)
-	select {
-	case <-life.left:
-		return nil
-	case <-ctx.Done():
-	}
-	select {
-	case <-life.left:
-		return nil
-	default:
+	if life.Wait(ctx) != nil {
 		return errors.New("a request is still under way")
 	}
+	return nil
 }
