@@ -7,6 +7,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/cmd/internal/app"
 	"github.com/lorimer-dev/lorimer/cmd/internal/doctor"
+	"github.com/lorimer-dev/lorimer/tools"
 )
 
 func newDoctor(g *globals) *cobra.Command {
@@ -24,7 +25,7 @@ func newDoctor(g *globals) *cobra.Command {
 			} else {
 				for _, r := range reports {
 					for _, f := range r.Findings {
-						fmt.Fprintf(cmd.OutOrStdout(), "%-4s  %-13s  %s\n", f.State, r.Check, f.Text)
+						fmt.Fprintf(cmd.OutOrStdout(), "%-4s  %-13s  %s\n", f.State, r.Check, tools.Visible(f.Text))
 					}
 				}
 			}
