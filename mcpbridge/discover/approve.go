@@ -89,8 +89,11 @@ func ChangeApprovals(ctx context.Context, file string, change func(*Approvals)) 
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	unlock, err := lockfile.Lock(ctx, file+".lock")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("another program has changed %s for %v; try again when it is done", file, changeTimeout)
+	}
 	if err != nil {
-		return fmt.Errorf("waiting for another program that changes %s: %w", file, err)
+		return fmt.Errorf("saving approvals: %w", err)
 	}
 	defer unlock()
 	a, err := LoadApprovals(file)
