@@ -102,10 +102,13 @@ func (l *link) connected(ctx context.Context) (c *conn, err error) {
 
 // broken reports whether a request that failed with err has shown that the connection is
 // of no use any more. An answer that is an error, or none in time, has not: the server
-// may be busy with something else.
+// may be busy with something else, or has not got what it asked for.
 func broken(err error) bool {
 	if err == nil || errors.Is(err, client.ErrTimeout) || errors.Is(err, errClosed) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if _, ok := errors.AsType[*client.UnansweredError](err); ok {
 		return false
 	}
 	if errors.Is(err, transport.ErrGone) || errors.Is(err, transport.ErrSession) || errors.Is(err, transport.ErrUnsent) {

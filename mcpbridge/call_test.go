@@ -18,6 +18,7 @@ import (
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools"
+	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
 func TestToolDescribesItself(t *testing.T) { // R-MCP-06, R-MCP-07, R-ACP-40, R-ACP-41
@@ -155,6 +156,14 @@ func TestCallsThatFail(t *testing.T) { // R-MCP-18, R-MCP-19, R-MCP-24, ACCEPTAN
 		{
 			"broken behind a proxy", &transport.StatusError{Status: 503, Text: "no backend"},
 			"The MCP server a was lost during the call: HTTP status 503: no backend. The call is not repeated, since it may have had effects: look before it is made again. The server is being reconnected.", true,
+		},
+		{
+			"not given what it asks for", &client.UnansweredError{Method: "sampling/createMessage", Err: server.ErrRefused},
+			"The MCP server a gave no result: the server asks for sampling/createMessage: the user did not allow it. It may have done a part of the call: look before it is made again.", false,
+		},
+		{
+			"not given what is not offered", &client.UnansweredError{Method: "x", Err: &transport.Error{Code: -32601, Message: "Method not found"}},
+			"The MCP server a gave no result: the server asks for x: Method not found (-32601). It may have done a part of the call: look before it is made again.", false,
 		},
 		{
 			"too often", &transport.StatusError{Status: 429},

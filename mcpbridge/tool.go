@@ -124,6 +124,7 @@ func (t *tool) fault(err error) string {
 	name, why := show(t.l.s.Name), t.l.reason(err)
 	answer, answered := errors.AsType[*transport.Error](err)
 	status, refused := errors.AsType[*transport.StatusError](err)
+	_, unanswered := errors.AsType[*client.UnansweredError](err)
 	switch {
 	case errors.Is(err, errClosed):
 		return "The session was closed before the call ended."
@@ -133,6 +134,8 @@ func (t *tool) fault(err error) string {
 		return fmt.Sprintf("The MCP server %s had forgotten the session, and the call was not run. It is reconnected: call again.", name)
 	case errors.Is(err, transport.ErrSession):
 		return fmt.Sprintf("The MCP server %s had forgotten the session, and the call was not run. It is being reconnected: call again later.", name)
+	case unanswered:
+		return fmt.Sprintf("The MCP server %s gave no result: %s. It may have done a part of the call: look before it is made again.", name, why)
 	case errors.Is(err, client.ErrTimeout):
 		return fmt.Sprintf("The MCP server %s gave no result within %v and was told that nobody waits any more. The call may have had effects: look before it is made again.", name, span(t.l.s.timeout()))
 	case answered:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,6 +18,20 @@ import (
 // the bound of a request that has no options. The server was told that nobody waits
 // any more. It does not mean that the server is gone.
 var ErrTimeout = errors.New("the server took too long")
+
+// An UnansweredError tells that a request has no result because the server asked for
+// something meanwhile that it did not get: the user has refused, or it is not offered. The
+// connection is as good as before.
+type UnansweredError struct {
+	Method string // that the server asked by
+	Err    error
+}
+
+func (e *UnansweredError) Error() string {
+	return fmt.Sprintf("the server asks for %s: %v", cut(e.Method, maxName), e.Err)
+}
+
+func (e *UnansweredError) Unwrap() error { return e.Err }
 
 // An Era is one of the two ways to begin.
 type Era string
@@ -125,7 +140,7 @@ type Dial func() transport.Transport
 // here for those who hold one. It is safe for concurrent use.
 //
 // An error of a request is an [*transport.Error] where the server answered with one,
-// an [ErrTimeout], one of package transport, or that of ctx.
+// an [ErrTimeout], an [*UnansweredError], one of package transport, or that of ctx.
 type Peer interface {
 	About() About
 	// List methods read all pages, within limits, and drop what cannot be read.

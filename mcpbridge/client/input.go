@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -48,7 +47,7 @@ func (p *peer) answers(ctx context.Context, questions object) (map[string]json.R
 		method, _ := text(o["method"])
 		reply, err := p.answer(ctx, method, o["params"])
 		if err != nil {
-			return nil, fmt.Errorf("the server asks for %s: %w", cut(method, maxName), err)
+			return nil, &UnansweredError{method, err}
 		}
 		answers[key] = reply
 	}
