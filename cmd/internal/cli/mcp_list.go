@@ -60,7 +60,7 @@ func printServers(out io.Writer, states []server.Status) error {
 		if s.State == server.Connected {
 			count = strconv.Itoa(len(s.Tools))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", tools.Line(s.Name, titleWidth), s.Prefix, s.State, count, s.Attempts, dash(s.LastError))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", tools.Line(s.Name, titleWidth), tools.Line(s.Prefix, titleWidth), s.State, count, s.Attempts, dash(s.LastError))
 	}
 	return w.Flush()
 }
