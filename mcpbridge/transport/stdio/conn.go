@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 // A conn is the messages that are exchanged with a program, whatever carries them.
@@ -34,13 +34,7 @@ type conn struct {
 // A call is a request that waits for its answer.
 type call struct {
 	method string
-	got    chan answer // has room for the one that comes
-}
-
-// An answer is a result or an error.
-type answer struct {
-	result json.RawMessage
-	err    *transport.Error
+	got    chan rpc.Frame // has room for the one that comes
 }
 
 // newConn returns the messages of a program whose input is in. Kill ends it. What
@@ -78,13 +72,13 @@ func (c *conn) read(r io.Reader) {
 }
 
 // heard handles a message. It never waits.
-func (c *conn) heard(f frame) {
+func (c *conn) heard(f rpc.Frame) {
 	switch {
 	case f.Method == "":
 		c.answered(f)
 	case c.isEcho(f):
 		c.o.Log.Debug().Str("method", f.Method).Msg("the program repeats what it was sent")
-	case f.hasID():
+	case f.HasID():
 		c.serves.begin(f)
 	case f.Method == "notifications/cancelled":
 		c.serves.cancel(f.Params)
@@ -95,18 +89,18 @@ func (c *conn) heard(f frame) {
 
 // isEcho reports whether f is a request of ours that has come back, as from a program
 // that logs what it reads to its output.
-func (c *conn) isEcho(f frame) bool {
+func (c *conn) isEcho(f rpc.Frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	open := c.calls[f.number()]
+	open := c.calls[f.Number()]
 	return open != nil && open.method == f.Method && f.Method != "ping"
 }
 
 // answered hands an answer to the call that waits for it.
-func (c *conn) answered(f frame) {
+func (c *conn) answered(f rpc.Frame) {
 	c.mu.Lock()
-	id := f.number()
-	if !f.hasID() && len(c.calls) == 1 {
+	id := f.Number()
+	if !f.HasID() && len(c.calls) == 1 {
 		for id = range c.calls { // there is no other that it could be about
 		}
 	}
@@ -117,7 +111,7 @@ func (c *conn) answered(f frame) {
 		c.o.Log.Debug().Uint64("id", id).Bool("error", f.Error != nil).Msg("an answer to what nobody waits for")
 		return
 	}
-	open.got <- f.answer()
+	open.got <- f
 }
 
 // call is [Transport.Call].
@@ -131,16 +125,16 @@ func (c *conn) call(ctx context.Context, method string, params json.RawMessage) 
 		return nil, unsent(err)
 	}
 	defer c.forget(id)
-	if err := c.send(ctx, message(idText(id), method, "params", params)); err != nil {
+	if err := c.send(ctx, rpc.Message(rpc.ID(id), method, "params", params)); err != nil {
 		return nil, err
 	}
 	select {
-	case a := <-open.got:
-		return a.split()
+	case f := <-open.got:
+		return f.Outcome()
 	case <-c.done:
 		select {
-		case a := <-open.got: // it answered, and then it was gone
-			return a.split()
+		case f := <-open.got: // it answered, and then it was gone
+			return f.Outcome()
 		default:
 			return nil, c.failure()
 		}
@@ -150,15 +144,6 @@ func (c *conn) call(ctx context.Context, method string, params json.RawMessage) 
 	}
 }
 
-func (a answer) split() (json.RawMessage, error) {
-	if a.err != nil {
-		return nil, a.err
-	}
-	return a.result, nil
-}
-
-func idText(id uint64) json.RawMessage { return strconv.AppendUint(nil, id, 10) }
-
 // open notes a call, unless none can be answered any more.
 func (c *conn) open(method string) (uint64, *call, error) {
 	c.mu.Lock()
@@ -167,7 +152,7 @@ func (c *conn) open(method string) (uint64, *call, error) {
 		return 0, nil, err
 	}
 	c.last++
-	open := &call{method: method, got: make(chan answer, 1)}
+	open := &call{method: method, got: make(chan rpc.Frame, 1)}
 	c.calls[c.last] = open
 	return c.last, open, nil
 }
@@ -202,9 +187,8 @@ func (c *conn) abandon(id uint64, method string) {
 	if method == "initialize" || method == "server/discover" {
 		return
 	}
-	params := append(append([]byte(`{"requestId":`), idText(id)...), `,"reason":"nobody waits for it"}`...)
 	c.life.Start(func(ctx context.Context) {
-		if err := c.notify(ctx, "notifications/cancelled", params); err != nil {
+		if err := c.notify(ctx, "notifications/cancelled", rpc.Abandoned(id)); err != nil {
 			c.o.Log.Debug().Err(err).Msg("a cancellation was not sent")
 		}
 	})
@@ -219,13 +203,13 @@ func (c *conn) notify(ctx context.Context, method string, params json.RawMessage
 	if err := c.dead(); err != nil {
 		return unsent(err)
 	}
-	return c.send(ctx, message(nil, method, "params", params))
+	return c.send(ctx, rpc.Message(nil, method, "params", params))
 }
 
-// send writes a message. A program that got half of one, or has closed its input, is
+// send writes a message, as a line. A program that got half of one, or has closed its input, is
 // of no use any more.
-func (c *conn) send(ctx context.Context, line []byte) error {
-	n, err := c.out.write(ctx, c.done, line)
+func (c *conn) send(ctx context.Context, message []byte) error {
+	n, err := c.out.write(ctx, c.done, append(message, '\n'))
 	if err == nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package stdio
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 // the other.
 type decoder struct {
 	max     int // bytes of a message that takes several lines
-	message func(frame)
+	message func(rpc.Frame)
 	junk    func([]byte) // what is no message; it is not kept
 
 	part []byte // the beginning of a message whose end has not come
@@ -31,7 +33,7 @@ func (d *decoder) line(line []byte) {
 	if len(line) == 0 {
 		return
 	}
-	if f, ok := parse(line); ok && (d.part == nil || f.Version == "2.0") {
+	if f, ok := parse(line); ok && (d.part == nil || f.Versioned()) {
 		d.drop() // what has begun before will not go on
 		d.message(f)
 		return

@@ -11,13 +11,15 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 // decoded returns the methods or ids of the messages in text, and the junk.
 func decoded(text string, limit int) (messages, junk []string) {
 	d := &decoder{
 		max: limit,
-		message: func(f frame) {
+		message: func(f rpc.Frame) {
 			if f.Method != "" {
 				messages = append(messages, f.Method)
 			} else {
@@ -157,59 +159,10 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestNumberOfAnID(t *testing.T) {
-	tests := []struct {
-		id   string
-		want uint64
-	}{
-		{"7", 7}, {`"7"`, 7}, {"7.0", 7}, {`"7.00"`, 7},
-		{"7.5", 0}, {"-7", 0}, {`"a"`, 0}, {"null", 0}, {"", 0}, {"1e3", 0}, {"99999999999999999999", 0},
-	}
-	for _, tt := range tests {
-		if got := (frame{ID: json.RawMessage(tt.id)}).number(); got != tt.want {
-			t.Errorf("number of %s = %d, want %d", tt.id, got, tt.want)
-		}
-	}
-}
-
-func TestAnswer(t *testing.T) {
-	tests := []struct{ frame, want string }{
-		{`{"id":1,"result":{"a":[9007199254740993]}}`, `{"a":[9007199254740993]}`},
-		{`{"id":1,"result":null}`, `null`},
-		{`{"id":1,"result":{},"error":null}`, `{}`},
-		{`{"id":1,"error":{"code":-32601,"message":"no"}}`, `no (-32601)`},
-		{`{"id":1,"error":{"code":-32601.0,"message":"no"},"result":{}}`, `no (-32601)`},
-		{`{"id":1,"error":{"code":"E1","message":"no"}}`, `{"code":"E1","message":"no"} (-32603)`},
-		{`{"id":1,"error":{"message":{"text":"no"}}}`, `{"text":"no"} (-32603)`},
-		{`{"id":1,"error":{}}`, `the server answered with an error (-32603)`},
-		{`{"id":1,"error":"plain"}`, `plain (-32603)`},
-		{`{"id":1,"error":7}`, `7 (-32603)`},
-		{`{"jsonrpc":"2.0","id":1}`, `the answer has neither a result nor an error (-32603)`},
-	}
-	for _, tt := range tests {
-		f, ok := parse([]byte(tt.frame))
-		result, err := f.answer().split()
-		got := string(result)
-		if err != nil {
-			got = err.Error()
-		}
-		if !ok || got != tt.want {
-			t.Errorf("answer of %s = %s, want %s", tt.frame, got, tt.want)
-		}
-	}
-}
-
-func TestMessage(t *testing.T) {
-	params, err := oneLine(json.RawMessage("{\r\n \"a\": \"b\\n\"\n}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := string(message(idText(7), "tools/call", "params", params))
-	if want := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"b\n"}}` + "\n"; got != want {
-		t.Errorf("message = %s, want %s", got, want)
-	}
-	if got, want := string(message(nil, "note", "params", nil)), `{"jsonrpc":"2.0","method":"note"}`+"\n"; got != want {
-		t.Errorf("notification = %s, want %s", got, want)
+func TestOneLine(t *testing.T) {
+	got, err := oneLine(json.RawMessage("{\r\n \"a\": \"b\\n\"\n}"))
+	if want := `{"a":"b\n"}`; err != nil || string(got) != want {
+		t.Errorf("oneLine() = %s, %v, want %s", got, err, want)
 	}
 	for _, bad := range []string{"", "{", "{} {}", "{\n"} {
 		if got, err := oneLine(json.RawMessage(bad)); err == nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 const (
@@ -37,7 +38,7 @@ func newServes(c *conn, h transport.Handler) *serves {
 
 // begin answers a request on a goroutine of its own. It can be cancelled from the moment
 // that begin returns.
-func (s *serves) begin(f frame) {
+func (s *serves) begin(f rpc.Frame) {
 	ctx, cancel := context.WithCancelCause(s.c.life.Context())
 	s.mu.Lock()
 	n := s.count
@@ -70,7 +71,7 @@ func (s *serves) begin(f frame) {
 }
 
 // serve answers a request, unless the server cancels it.
-func (s *serves) serve(ctx context.Context, f frame) {
+func (s *serves) serve(ctx context.Context, f rpc.Frame) {
 	result, err := s.result(ctx, f)
 	s.mu.Lock()
 	delete(s.open, string(f.ID))
@@ -80,7 +81,7 @@ func (s *serves) serve(ctx context.Context, f frame) {
 	}
 }
 
-func (s *serves) result(ctx context.Context, f frame) (json.RawMessage, error) {
+func (s *serves) result(ctx context.Context, f rpc.Frame) (json.RawMessage, error) {
 	if f.Method == "ping" {
 		return json.RawMessage(`{}`), nil
 	}
@@ -93,15 +94,10 @@ func (s *serves) result(ctx context.Context, f frame) (json.RawMessage, error) {
 
 // cancel ends the request that the parameters of notifications/cancelled name.
 func (s *serves) cancel(params json.RawMessage) {
-	var p struct {
-		ID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+	id := rpc.Cancelled(params)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.open[string(p.ID)]; cancel != nil {
+	if cancel := s.open[id]; cancel != nil {
 		cancel(errCancelled)
 	}
 }
@@ -111,27 +107,11 @@ func (s *serves) reply(ctx context.Context, id, result json.RawMessage, err erro
 	if err == nil {
 		result, err = oneLine(result)
 	}
-	line := message(id, "", "result", result)
+	line := rpc.Message(id, "", "result", result)
 	if err != nil {
-		line = message(id, "", "error", fault(err))
+		line = rpc.Message(id, "", "error", rpc.EncodeFault(err))
 	}
 	if err := s.c.send(ctx, line); err != nil {
 		s.c.o.Log.Debug().Err(err).Msg("an answer was not sent")
 	}
-}
-
-// fault encodes an error.
-func fault(err error) json.RawMessage {
-	e, ok := errors.AsType[*transport.Error](err)
-	if !ok {
-		e = &transport.Error{Code: transport.CodeInternal, Message: err.Error()}
-	}
-	data, err := json.Marshal(e)
-	if err != nil { // its data is no JSON
-		data, err = json.Marshal(&transport.Error{Code: e.Code, Message: e.Message})
-	}
-	if err != nil {
-		return json.RawMessage(`{"code":-32603,"message":"internal error"}`)
-	}
-	return data
 }

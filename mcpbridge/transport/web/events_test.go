@@ -120,13 +120,13 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, m := range parse(text) {
-			if m.isAnswer() {
-				if raw, err := m.outcome(); raw == nil && err == nil {
+			if m.IsAnswer() {
+				if raw, err := m.Outcome(); raw == nil && err == nil {
 					t.Errorf("%q has no outcome", text)
 				}
 			}
-			if m.number() != 0 && !m.hasID() {
-				t.Errorf("%q has the number %d and no id", text, m.number())
+			if m.Number() != 0 && !m.HasID() {
+				t.Errorf("%q has the number %d and no id", text, m.Number())
 			}
 		}
 	})

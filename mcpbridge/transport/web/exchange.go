@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 // An exchange is a request whose answer is awaited.
@@ -27,17 +28,17 @@ type exchange struct {
 }
 
 // answer returns the answer, which res brings or the streams that follow it. It ends res.
-func (x *exchange) answer(ctx context.Context, res *http.Response) (frame, error) {
+func (x *exchange) answer(ctx context.Context, res *http.Response) (rpc.Frame, error) {
 	if !isEvents(res.Header.Get("Content-Type")) {
 		defer x.cancel()
 		defer res.Body.Close()
 		all, err := x.s.t.read(res)
 		if err != nil {
-			return frame{}, err
+			return rpc.Frame{}, err
 		}
 		f, ok := x.sort(all)
 		if !ok {
-			return frame{}, x.missing()
+			return rpc.Frame{}, x.missing()
 		}
 		return f, nil
 	}
@@ -60,7 +61,7 @@ func (x *exchange) answer(ctx context.Context, res *http.Response) (frame, error
 		}
 		if err != nil {
 			x.cancel()
-			return frame{}, err
+			return rpc.Frame{}, err
 		}
 	}
 }
@@ -84,11 +85,11 @@ func (x *exchange) missing() error {
 }
 
 // follow reads a stream up to the answer, or to its end.
-func (x *exchange) follow(ev *events) (f frame, ok bool, err error) {
+func (x *exchange) follow(ev *events) (f rpc.Frame, ok bool, err error) {
 	for {
 		e, err := ev.next()
 		if err != nil {
-			return frame{}, false, err
+			return rpc.Frame{}, false, err
 		}
 		if e.kind != "" && e.kind != "message" {
 			continue
@@ -101,25 +102,25 @@ func (x *exchange) follow(ev *events) (f frame, ok bool, err error) {
 
 // sort hands over what comes beside the answer, and returns that. An error without an id
 // can be about nothing else.
-func (x *exchange) sort(all []frame) (answer frame, ok bool) {
+func (x *exchange) sort(all []rpc.Frame) (answer rpc.Frame, ok bool) {
 	for _, f := range all {
 		switch {
-		case !f.isAnswer():
+		case !f.IsAnswer():
 			x.hear(f)
-		case f.number() == x.id, !f.hasID() && f.failed():
+		case f.Number() == x.id, !f.HasID() && f.Failed():
 			if !ok {
 				answer, ok = f, true
 			}
 		default:
 			x.strays++
-			x.s.t.o.Log.Debug().Uint64("id", f.number()).Msg("an answer to what was not asked")
+			x.s.t.o.Log.Debug().Uint64("id", f.Number()).Msg("an answer to what was not asked")
 		}
 	}
 	return answer, ok
 }
 
-func (x *exchange) hear(f frame) {
-	if x.r.Notify != nil && !f.hasID() {
+func (x *exchange) hear(f rpc.Frame) {
+	if x.r.Notify != nil && !f.HasID() {
 		x.r.Notify(f.Method, f.Params)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 const (
@@ -31,7 +32,7 @@ type inbox struct {
 	wake  chan struct{} // holds a token when notes may have some
 
 	mu      sync.Mutex // guards the fields below
-	notes   []frame
+	notes   []rpc.Frame
 	dropped bool
 	asked   int                                // requests that are being answered
 	open    map[string]context.CancelCauseFunc // of them by id
@@ -47,9 +48,9 @@ func newInbox(h transport.Handler, life *lifetime.Lifetime, log zerolog.Logger, 
 }
 
 // put takes a message that is no answer.
-func (in *inbox) put(f frame) {
+func (in *inbox) put(f rpc.Frame) {
 	switch {
-	case f.hasID():
+	case f.HasID():
 		in.ask(f)
 	case f.Method == "notifications/cancelled":
 		in.cancel(f.Params)
@@ -60,7 +61,7 @@ func (in *inbox) put(f frame) {
 
 // note takes a notification, or drops it where too many wait. A list that has changed
 // must not go under in a flood of what says less.
-func (in *inbox) note(f frame) {
+func (in *inbox) note(f rpc.Frame) {
 	room := waitingNotes
 	if f.Method != "notifications/message" && f.Method != "notifications/progress" {
 		room *= 2
@@ -105,7 +106,7 @@ func (in *inbox) run(ctx context.Context) {
 
 // ask answers a request on a goroutine of its own. It can be cancelled from the moment
 // that ask returns.
-func (in *inbox) ask(f frame) {
+func (in *inbox) ask(f rpc.Frame) {
 	ctx, cancel := context.WithCancelCause(in.life.Context())
 	in.mu.Lock()
 	n := in.asked
@@ -124,7 +125,7 @@ func (in *inbox) ask(f frame) {
 
 // serve answers a request, unless the server cancels it. Where there is no room for it, it
 // is refused.
-func (in *inbox) serve(ctx context.Context, f frame, room bool, cancel context.CancelCauseFunc) {
+func (in *inbox) serve(ctx context.Context, f rpc.Frame, room bool, cancel context.CancelCauseFunc) {
 	defer cancel(nil)
 	defer func() {
 		in.mu.Lock()
@@ -144,7 +145,7 @@ func (in *inbox) serve(ctx context.Context, f frame, room bool, cancel context.C
 	}
 }
 
-func (in *inbox) result(ctx context.Context, f frame) (json.RawMessage, error) {
+func (in *inbox) result(ctx context.Context, f rpc.Frame) (json.RawMessage, error) {
 	if f.Method == "ping" {
 		return json.RawMessage(`{}`), nil
 	}
@@ -157,28 +158,19 @@ func (in *inbox) result(ctx context.Context, f frame) (json.RawMessage, error) {
 
 // cancel ends the request that the parameters of notifications/cancelled name.
 func (in *inbox) cancel(params json.RawMessage) {
-	var p struct {
-		ID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+	id := rpc.Cancelled(params)
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if cancel := in.open[string(p.ID)]; cancel != nil {
+	if cancel := in.open[id]; cancel != nil {
 		cancel(errCancelled)
 	}
 }
 
 // answer sends the answer to a request.
-func (in *inbox) answer(ctx context.Context, f frame, result json.RawMessage, err error) {
+func (in *inbox) answer(ctx context.Context, f rpc.Frame, result json.RawMessage, err error) {
 	if err == nil {
-		in.reply(ctx, message(f.ID, "", "result", result))
+		in.reply(ctx, rpc.Message(f.ID, "", "result", result))
 		return
 	}
-	e, ok := errors.AsType[*transport.Error](err)
-	if !ok {
-		e = &transport.Error{Code: transport.CodeInternal, Message: err.Error()}
-	}
-	in.reply(ctx, message(f.ID, "", "error", encodeFault(e)))
+	in.reply(ctx, rpc.Message(f.ID, "", "error", rpc.EncodeFault(err)))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 	"github.com/lorimer-dev/lorimer/tools"
 )
 
@@ -98,8 +99,8 @@ func (t *Transport) refuse(res *http.Response, token string) *refusal {
 	}
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // as much as came
 	for _, f := range parse(body) {
-		if f.isAnswer() && f.failed() {
-			r.said, r.id = fault(f.Error), f.number()
+		if f.IsAnswer() && f.Failed() {
+			r.said, r.id = rpc.Fault(f.Error), f.Number()
 			r.said.Message = t.clean(r.said.Message, token)
 			r.status.Text = r.said.Message
 			return r

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 // opening is how long a server of 2024-11-05 may take to say where messages go.
@@ -30,7 +31,7 @@ type eventStream struct {
 
 	mu    sync.Mutex // guards the fields below
 	err   error      // why gone is closed
-	calls map[uint64]chan<- frame
+	calls map[uint64]chan<- rpc.Frame
 }
 
 // openEventStream opens the stream and waits until it says where messages go.
@@ -38,7 +39,7 @@ func openEventStream(ctx context.Context, t *Transport) (*eventStream, error) {
 	joint, stop, cancel := t.life.Within(ctx)
 	late := time.AfterFunc(opening, cancel)
 	defer late.Stop()
-	w := &eventStream{t: t, gone: make(chan struct{}), calls: make(map[uint64]chan<- frame)}
+	w := &eventStream{t: t, gone: make(chan struct{}), calls: make(map[uint64]chan<- rpc.Frame)}
 	res, ev, err := w.open(joint)
 	if err != nil && joint.Err() != nil {
 		err = errLate
@@ -126,14 +127,14 @@ func (w *eventStream) read(ev *events) {
 	close(w.gone)
 }
 
-func (w *eventStream) heard(f frame) {
-	if !f.isAnswer() {
+func (w *eventStream) heard(f rpc.Frame) {
+	if !f.IsAnswer() {
 		w.t.inbox.put(f)
 		return
 	}
 	w.mu.Lock()
-	id := f.number()
-	if !f.hasID() && f.failed() && len(w.calls) == 1 {
+	id := f.Number()
+	if !f.HasID() && f.Failed() && len(w.calls) == 1 {
 		for id = range w.calls { // there is no other that it could be about
 		}
 	}
@@ -141,7 +142,7 @@ func (w *eventStream) heard(f frame) {
 	delete(w.calls, id)
 	w.mu.Unlock()
 	if waiting == nil {
-		w.t.o.Log.Debug().Uint64("id", f.number()).Msg("an answer to what nobody waits for")
+		w.t.o.Log.Debug().Uint64("id", f.Number()).Msg("an answer to what nobody waits for")
 		return
 	}
 	waiting <- f
@@ -150,7 +151,7 @@ func (w *eventStream) heard(f frame) {
 func (w *eventStream) call(ctx context.Context, id uint64, r transport.Request) (json.RawMessage, error) {
 	ctx, _, cancel := w.t.life.Within(ctx)
 	defer cancel()
-	got := make(chan frame, 1)
+	got := make(chan rpc.Frame, 1)
 	w.mu.Lock()
 	w.calls[id] = got
 	w.mu.Unlock()
@@ -159,16 +160,16 @@ func (w *eventStream) call(ctx context.Context, id uint64, r transport.Request) 
 		defer w.mu.Unlock()
 		delete(w.calls, id)
 	}()
-	if err := w.post(ctx, r.Method, message(idText(id), r.Method, "params", r.Params)); err != nil {
+	if err := w.post(ctx, r.Method, rpc.Message(rpc.ID(id), r.Method, "params", r.Params)); err != nil {
 		return nil, err
 	}
 	select {
 	case f := <-got:
-		return f.outcome()
+		return f.Outcome()
 	case <-w.gone:
 		select {
 		case f := <-got: // it answered, and then it was gone
-			return f.outcome()
+			return f.Outcome()
 		default:
 			return nil, w.failure()
 		}

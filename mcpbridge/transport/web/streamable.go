@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 const (
@@ -124,7 +125,7 @@ func metaRevision(params json.RawMessage) string {
 	if json.Unmarshal(params, &p) != nil {
 		return ""
 	}
-	return plain(p.Meta[mcp.MetaKeyProtocolVersion])
+	return rpc.Plain(p.Meta[mcp.MetaKeyProtocolVersion])
 }
 
 // post sends a message that is not answered.
@@ -155,7 +156,7 @@ func (s *streamable) call(ctx context.Context, id uint64, r transport.Request) (
 	x.stop, x.cancel = stop, cancel
 	res, err := s.t.send(joint, request{
 		method: http.MethodPost, url: s.t.url, header: h, safe: isSafe(r.Method),
-		body: message(idText(id), r.Method, "params", r.Params),
+		body: rpc.Message(rpc.ID(id), r.Method, "params", r.Params),
 	})
 	if err != nil {
 		cancel()
@@ -171,7 +172,7 @@ func (s *streamable) call(ctx context.Context, id uint64, r transport.Request) (
 	if err != nil {
 		return nil, err
 	}
-	result, err := f.outcome()
+	result, err := f.Outcome()
 	if refused, ok := err.(*transport.Error); ok && refused.Code == codeSession && h.Get(mcp.HeaderSessionID) != "" && tellsOfSession(refused.Message) {
 		return nil, fmt.Errorf("%w (%w)", transport.ErrSession, refused)
 	}
@@ -198,7 +199,7 @@ func (s *streamable) end(ctx context.Context) {
 }
 
 // read reads the body of an answer that is one message, or an array.
-func (t *Transport) read(res *http.Response) ([]frame, error) {
+func (t *Transport) read(res *http.Response) ([]rpc.Frame, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, int64(t.o.MaxMessage)+1))
 	switch {
 	case len(body) > t.o.MaxMessage:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
 // Options say where the server is, and how it is reached. URL is required.
@@ -225,11 +226,10 @@ func (t *Transport) failed(ctx context.Context, err error) error {
 
 // abandon tells the server that nobody waits for a request any more.
 func (t *Transport) abandon(id uint64) {
-	params := append(append([]byte(`{"requestId":`), idText(id)...), `,"reason":"nobody waits for it"}`...)
 	t.life.Start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, telling)
 		defer cancel()
-		if err := t.Notify(ctx, "notifications/cancelled", params); err != nil {
+		if err := t.Notify(ctx, "notifications/cancelled", rpc.Abandoned(id)); err != nil {
 			t.o.Log.Debug().Err(err).Msg("a cancellation was not sent")
 		}
 	})
@@ -244,7 +244,7 @@ func (t *Transport) Notify(ctx context.Context, method string, params json.RawMe
 	defer t.life.Leave()
 	joint, _, cancel := t.life.Within(ctx)
 	defer cancel()
-	if err := w.post(joint, method, message(nil, method, "params", params)); err != nil {
+	if err := w.post(joint, method, rpc.Message(nil, method, "params", params)); err != nil {
 		return t.failed(ctx, err)
 	}
 	w.told(method)
