@@ -93,7 +93,7 @@ func (f *fetcher) resource(ctx context.Context, server *url.URL, said string) (*
 		}
 		if !covers(r.Resource, server) {
 			return nil, fmt.Errorf("the metadata at %s is of another resource, %q: a credential for that is not for %s",
-				shown(at), tools.Line(r.Resource, maxText), server)
+				shown(at), tools.Line(r.Resource, maxText), show(server))
 		}
 		return r, nil
 	}
@@ -201,7 +201,7 @@ func (f *fetcher) find(ctx context.Context, server *url.URL, s Settings, c Chall
 		return p, err
 	}
 	if !wanted && p.metadata == "" {
-		return p, fmt.Errorf("%s asks for no login, and has no metadata that names an authorization server", server)
+		return p, fmt.Errorf("%s asks for no login, and has no metadata that names an authorization server", show(server))
 	}
 	p.issuer, err = f.issuer(ctx, origin(server))
 	if errors.Is(err, errNoMetadata) {

@@ -222,6 +222,34 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
+// What a server is known by may have a key in its query, which no error repeats.
+func TestQueryIsNotShown(t *testing.T) { // R-MCP-19
+	dir := t.TempDir()
+	s, store := start(t, oauthtest.Config{}), oauth.NewStore(dir)
+	o := loginOptions(s, oauth.Settings{})
+	o.URL += "?key=k3y-0123456789"
+	if _, err := oauth.Login(t.Context(), store, o); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, damaged := oauth.NewAuthorizer(store, o.Options).Token(t.Context())
+	s.Change(func(c *oauthtest.Config) { c.Resource = "https://bank.example/mcp" })
+	_, other := oauth.Login(t.Context(), store, o)
+	s.Change(func(c *oauthtest.Config) { *c = oauthtest.Config{Open: true, Legacy: true, Bare: true} })
+	_, none := oauth.Login(t.Context(), store, o)
+	for want, err := range map[string]error{"is damaged": damaged, "of another resource": other, "asks for no login": none} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "k3y-") {
+			t.Errorf("error = %v, want one with %q and without the key", err, want)
+		}
+	}
+}
+
 // What a login asks for is what the revisions want of it.
 func TestLoginRequests(t *testing.T) {
 	s, store := start(t, oauthtest.Config{ScopesAsked: "read"}), newStore(t)

@@ -104,11 +104,11 @@ func (s *Store) read(server string) (*record, error) {
 		return &record{Server: server}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the credential of %s: %w", server, err)
+		return nil, fmt.Errorf("reading the credential of %s: %w", shown(server), err)
 	}
 	r := &record{}
 	if err := json.Unmarshal(content, r); err != nil || r.Server != server {
-		return nil, fmt.Errorf("the credential of %s in %s is damaged; log out and in again", server, path)
+		return nil, fmt.Errorf("the credential of %s in %s is damaged; log out and in again", shown(server), path)
 	}
 	return r, nil
 }
@@ -120,7 +120,7 @@ func (s *Store) write(r *record) error {
 		return err
 	}
 	if err := s.replace(s.path(r.Server, ".json"), append(content, '\n')); err != nil {
-		return fmt.Errorf("keeping the credential of %s: %w", r.Server, err)
+		return fmt.Errorf("keeping the credential of %s: %w", shown(r.Server), err)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (s *Store) replace(path string, content []byte) (err error) {
 func (s *Store) remove(server string) error {
 	err := insist(func() error { return os.Remove(s.path(server, ".json")) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forgetting the credential of %s: %w", server, err)
+		return fmt.Errorf("forgetting the credential of %s: %w", shown(server), err)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (s *Store) locked(ctx context.Context, server string, f func() error) error
 	}
 	unlock, err := lockfile.Lock(ctx, s.path(server, ".lock"))
 	if err != nil {
-		return fmt.Errorf("waiting for another program that changes the credential of %s: %w", server, err)
+		return fmt.Errorf("waiting for another program that changes the credential of %s: %w", shown(server), err)
 	}
 	defer unlock()
 	return f()
