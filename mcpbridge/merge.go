@@ -8,6 +8,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/tools"
 	"github.com/lorimer-dev/lorimer/tools/server"
+	"github.com/rs/zerolog"
 )
 
 // merged is the tools of a bridge as a send gets them. It does not change.
@@ -74,7 +75,11 @@ func (b *Bridge) offer(tell func(string)) ([]tools.Tool, error) {
 	b.mu.Unlock()
 	for _, n := range notices {
 		tell(n)
-		b.log.Debug().Str("notice", n).Msg("user told of servers")
+		level := zerolog.DebugLevel
+		if slices.Contains(m.warnings, n) { // R-MCP-05
+			level = zerolog.WarnLevel
+		}
+		b.log.WithLevel(level).Str("notice", n).Msg("user told of servers")
 	}
 	return m.tools, nil
 }
