@@ -197,6 +197,7 @@ func (l *link) dial(ctx context.Context) (*conn, error) {
 		HTTP:    l.s.Kind != Stdio,
 		Label:   l.s.Name,
 		Changed: func(k client.Kind) { c.changed(k) },
+		Quit:    ctx.Done(),
 		Hide:    l.hidden.hide,
 		Log:     l.log,
 	}

@@ -57,6 +57,9 @@ type Options struct {
 	// Hide returns a text without what is secret in it; nil hides nothing. What a
 	// server says goes through it before it is logged (R-MCP-19).
 	Hide func(string) string
+	// Quit is closed when the caller may be about to end: a server that is being closed
+	// then, because it did not connect, is not waited for. Nil never is.
+	Quit <-chan struct{}
 	Log  zerolog.Logger
 }
 

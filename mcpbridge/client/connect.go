@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
@@ -61,29 +62,30 @@ func (n *negotiation) over(ctx context.Context, t transport.Transport) error {
 		err = n.run(ctx)
 	}
 	if err != nil {
-		if fail := giveUp(ctx, t); fail != nil {
+		if fail := giveUp(ctx, t, n.p.o.Quit); fail != nil {
 			n.p.o.Log.Debug().Str("error", n.p.fault(fail)).Msg("mcp server not closed")
 		}
 	}
 	return err
 }
 
-// giveUp closes t, whose time in ctx may be over. Where ctx is cancelled, then or while
-// it waits, it does not take as long: what is left behind then is left for good.
-func giveUp(ctx context.Context, t transport.Transport) error {
-	abandoned := func() bool { return errors.Is(ctx.Err(), context.Canceled) }
+// giveUp closes t, whose time in ctx may be over. Where ctx is cancelled it does not take
+// as long, and it ends at once with quit: what is left behind then is left for good.
+func giveUp(ctx context.Context, t transport.Transport, quit <-chan struct{}) error {
 	limit := closeTimeout
-	if abandoned() {
-		limit = abandonTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		limit, quit = abandonTimeout, nil
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-quit:
+			cancel()
+		case <-closing.Done():
+		}
+	})
+	defer watch.Wait()
 	defer cancel()
-	if ctx.Err() == nil {
-		defer context.AfterFunc(ctx, func() {
-			if abandoned() {
-				cancel()
-			}
-		})()
-	}
 	return t.Close(closing)
 }

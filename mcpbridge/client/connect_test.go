@@ -257,13 +257,15 @@ func TestConnectGivesUp(t *testing.T) {
 		knows    map[string]reply
 		deadline time.Duration // of the caller; 0 is none
 		cancel   time.Duration // after which the caller gives up; 0 is never
+		quit     time.Duration // after which the caller leaves; 0 is never
 		want     time.Duration // until Connect returns
 	}{
 		{name: "time is over", knows: map[string]reply{"server/discover": silent, "initialize": silent}, deadline: 3 * time.Second, want: 13 * time.Second},
 		{name: "refused", want: 10 * time.Second},
 		{name: "refused, and time is over", deadline: time.Second, want: 10 * time.Second},
 		{name: "cancelled", knows: map[string]reply{"server/discover": silent, "initialize": silent}, cancel: 3 * time.Second, want: 3200 * time.Millisecond},
-		{name: "refused, then cancelled", cancel: 4 * time.Second, want: 4 * time.Second},
+		{name: "refused, then left", quit: 4 * time.Second, want: 4 * time.Second},
+		{name: "time is over, then left", knows: map[string]reply{"server/discover": silent, "initialize": silent}, deadline: 3 * time.Second, quit: 5 * time.Second, want: 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -276,9 +278,13 @@ func TestConnectGivesUp(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
 					defer cancel()
 				}
+				quit := make(chan struct{})
+				if tt.quit > 0 {
+					time.AfterFunc(tt.quit, func() { close(quit) })
+				}
 				start := time.Now()
 				dial := func() transport.Transport { return stubborn{&fake{knows: tt.knows}} }
-				if _, err := client.Connect(ctx, dial, client.Options{}); err == nil {
+				if _, err := client.Connect(ctx, dial, client.Options{Quit: quit}); err == nil {
 					t.Error("it connects")
 				}
 				if got := time.Since(start); got != tt.want {
