@@ -95,7 +95,7 @@ func (l *link) run(ctx context.Context) {
 			}
 			var err error
 			if c, err = l.attempt(ctx, first); err != nil {
-				if ctx.Err() != nil {
+				if ctx.Err() != nil || errors.Is(err, errClosed) {
 					return
 				}
 				pause = l.failed(err)
@@ -155,13 +155,16 @@ func (l *link) attempt(ctx context.Context, first bool) (*conn, error) {
 			defer func() { <-l.b.pool.redials }()
 		}
 	}
-	l.b.change(func() {
+	open := l.b.change(func() {
 		l.tries, l.state, l.dialing = l.tries+1, server.Connecting, true
 		select {
 		case <-l.kick: // what was wanted at once is this
 		default:
 		}
 	})
+	if !open { // and ctx about to end
+		return nil, errClosed
+	}
 	c, err := l.dial(ctx)
 	if err != nil {
 		return nil, err
