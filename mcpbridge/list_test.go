@@ -426,6 +426,53 @@ func TestResources(t *testing.T) { // C-27
 	})
 }
 
+// Templates that an address would be held against for minutes do not hold up a message.
+func TestTemplatesCostLittle(t *testing.T) {
+	crowd := func(before int) []string {
+		return append(slices.Repeat([]string{"other://{a}"}, before), "memo://{a}")
+	}
+	tests := []struct {
+		name      string
+		templates []string
+		uri       string
+		want      bool // is of the server
+	}{
+		{"several variables", []string{"memo://{a}/{b}/{c}{?d,e,f}"}, "memo://1/2/3?d=4&e=5&f=6", true},
+		{"another beginning", []string{"memo://{a}"}, "file://1", false},
+		{"another end", []string{"memo://{a}/x"}, "memo://1/y", false},
+		{"a directory is no name", []string{"memo://{a}"}, "memo://1/2", false},
+		{"a reserved value", []string{"memo://{+a}"}, "memo://1/2?3#4", true},
+		{"a path", []string{"memo://x{/a*}"}, "memo://x/1/2", true},
+		{"a point is no pattern", []string{"memo://a.b/{c}"}, "memo://axb/1", false},
+		{"no value", []string{"memo://x{?q}"}, "memo://x", true},
+		{"no end", []string{"memo://{a"}, "memo://1", false},
+		{"no variable", []string{"memo://{}"}, "memo://1", false},
+		{"many expressions", []string{strings.Repeat("{+a}", 17)}, "memo://1", false},
+		{"one that is cut late", []string{"memo://" + strings.Repeat("{+a:9999}", 8) + "!"}, "memo://1!", true},
+		{"a long template", []string{"memo://" + strings.Repeat("x", 1024) + "{a}"}, "memo://" + strings.Repeat("x", 1025), false},
+		{"a long address", []string{"memo://{a}"}, "memo://" + strings.Repeat("x", 2048), false},
+		{"64 templates", crowd(63), "memo://1", true},
+		{"more", crowd(64), "memo://1", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				a := &fake{OnRead: func(uri string) ([]server.Part, error) { return []server.Part{{URI: uri}}, nil }}
+				for _, template := range tt.templates {
+					a.Resources = append(a.Resources, server.Resource{URI: template, Template: true})
+				}
+				w := newWorld(map[string]*fake{"a": a})
+				b := open(t, w.pool(t), program("a"))
+				message(t, b)
+				synctest.Wait()
+				if _, got, err := b.Read(t.Context(), tt.uri); got != tt.want || err != nil {
+					t.Errorf("it is of the server: %v, want %v; %v", got, tt.want, err)
+				}
+			})
+		})
+	}
+}
+
 func orNil(text string) error {
 	if text == "" {
 		return nil

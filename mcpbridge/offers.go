@@ -3,10 +3,9 @@ package mcpbridge
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/names"
@@ -15,8 +14,13 @@ import (
 )
 
 const (
-	maxAdvice   = 2048 // characters of a server's instructions
-	maxTemplate = 1024 // bytes of a template that addresses are held against
+	maxAdvice = 2048 // characters of a server's instructions
+
+	// What an address is held against.
+	maxTried       = 64   // templates of a server
+	maxTemplate    = 1024 // bytes of one
+	maxExpressions = 16   // of one
+	maxExpanded    = 2048 // bytes of the address
 )
 
 // have calls visit with each connected server and what it has, in their order, until it
@@ -160,26 +164,67 @@ func (b *Bridge) owner(uri string) *link {
 		}
 	}
 	b.mu.Unlock()
-	for _, fits := range []func(server.Resource) bool{
-		func(r server.Resource) bool { return !r.Template && r.URI == uri },
-		func(r server.Resource) bool { return r.Template && expands(r.URI, uri) },
-	} {
-		for _, h := range all {
-			if slices.ContainsFunc(h.have.resources, fits) {
-				return h.l
+	for _, h := range all {
+		if slices.ContainsFunc(h.have.resources, func(r server.Resource) bool { return !r.Template && r.URI == uri }) {
+			return h.l
+		}
+	}
+	for _, h := range all {
+		tried := 0
+		if slices.ContainsFunc(h.have.resources, func(r server.Resource) bool {
+			if !r.Template || tried == maxTried {
+				return false
 			}
+			tried++
+			return expands(r.URI, uri)
+		}) {
+			return h.l
 		}
 	}
 	return nil
 }
 
-// expands reports whether uri may have come of a template (RFC 6570).
+// expands reports whether uri may have come of a template (RFC 6570), whatever its
+// variables stand for. The time that it takes grows with the lengths alone: it is the
+// server that writes templates.
 func expands(template, uri string) bool {
-	if len(template) > maxTemplate {
+	if len(template) > maxTemplate || len(uri) > maxExpanded || strings.Count(template, "{") > maxExpressions {
 		return false
 	}
-	t, err := uritemplate.New(template)
-	return err == nil && t.Match(uri) != nil
+	var pattern strings.Builder
+	pattern.WriteString(`(?s)^`)
+	for template != "" {
+		literal, rest, begun := strings.Cut(template, "{")
+		expression, after, ended := strings.Cut(rest, "}")
+		if begun && (!ended || expression == "") || strings.Contains(literal, "}") {
+			return false
+		}
+		pattern.WriteString(regexp.QuoteMeta(literal))
+		if begun {
+			pattern.WriteString(values(expression[0]))
+		}
+		template = after
+	}
+	re, err := regexp.Compile(pattern.String() + `$`)
+	return err == nil && re.MatchString(uri)
+}
+
+// values returns the pattern of what an expression with an operator becomes, which may be
+// nothing.
+func values(operator byte) string {
+	switch operator {
+	case '+':
+		return `.*`
+	case '#':
+		return `(#.*)?`
+	case '/':
+		return `(/[^?#]*)?`
+	case '.', ';':
+		return `(\` + string(operator) + `[^/?#]*)?`
+	case '?', '&':
+		return `(\` + string(operator) + `[^#]*)?`
+	}
+	return `[^/?#]*`
 }
 
 // public returns an error of a request as the user may read it.
