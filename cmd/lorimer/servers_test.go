@@ -224,9 +224,10 @@ type stubEvent struct {
 		Method string
 		Params json.RawMessage
 	}
-	Text string // a message that is no JSON
-	Code int    // of an end
-	Why  string
+	Text  string // a message that is no JSON
+	Code  int    // of an end
+	Why   string
+	Child int // process of a grandchild
 }
 
 // events returns what has happened to a server so far, of the kinds, or all.
