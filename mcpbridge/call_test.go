@@ -238,7 +238,7 @@ func TestCallWithoutAReconnect(t *testing.T) { // R-MCP-24, C089
 			"The MCP server a was lost during the call: oops. The call is not repeated, since it may have had effects: look before it is made again. The server is being reconnected.",
 		},
 		{
-			"nothing was sent", tool("x"), fmt.Errorf("%w: %w", errOops, transport.ErrUnsent),
+			"nothing was sent", tool("x"), transport.Unsent(errOops),
 			"The MCP server a is not connected: down. Nothing was sent; it is tried again in the background. Go on without it, or call again later.",
 		},
 	}
@@ -313,7 +313,7 @@ func TestParallelCallsShareOneReconnect(t *testing.T) { // C091
 		want   []string
 	}{
 		{
-			"what was not sent is sent again", tool("x"), fmt.Errorf("%w: %w", errExit, transport.ErrUnsent),
+			"what was not sent is sent again", tool("x"), transport.Unsent(errExit),
 			[]string{"The MCP server a was lost during the call: the program has ended (exit status 1): fatal: missing API_KEY. The call is not repeated, since it may have had effects: look before it is made again. The server is being reconnected.", "done by 2", "done by 2"},
 		},
 		{

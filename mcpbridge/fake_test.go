@@ -283,7 +283,7 @@ func (p *peer) Call(ctx context.Context, t client.Tool, in json.RawMessage, o cl
 	answer := f.OnCall
 	f.mu.Unlock()
 	if err := p.Err(); err != nil {
-		return client.Result{}, fmt.Errorf("%w: %w", err, transport.ErrUnsent)
+		return client.Result{}, transport.Unsent(err)
 	}
 	if answer != nil {
 		return answer(ctx, p, c)

@@ -84,13 +84,24 @@ const (
 var (
 	// ErrGone tells that the server is gone, or the transport was closed.
 	ErrGone = errors.New("the server is gone")
-	// ErrUnsent tells, beside another error, that nothing of the message reached
-	// the server, so that it can be sent again whatever it does.
+	// ErrUnsent tells, beside another error, that the server has done nothing with
+	// the message, so that it can be sent again whatever it does: see [Unsent].
 	ErrUnsent = errors.New("nothing was sent")
 	// ErrSession tells that the server does not know the session any more: it has to
 	// be initialised anew. The call was not run.
 	ErrSession = errors.New("the session with the server has expired")
 )
+
+// An unsentError is an [ErrUnsent] that reads as its cause alone: the mark is for code, and
+// the cause is what has to be mended.
+type unsentError struct{ error }
+
+func (unsentError) Is(target error) bool { return target == ErrUnsent }
+
+func (e unsentError) Unwrap() error { return e.error }
+
+// Unsent marks err, which is not nil, as an [ErrUnsent] too. Its text stays as it is.
+func Unsent(err error) error { return unsentError{err} }
 
 // A GoneError says why a program is gone. It is an [ErrGone].
 type GoneError struct {

@@ -34,3 +34,19 @@ func TestGoneError(t *testing.T) {
 		})
 	}
 }
+
+func TestUnsent(t *testing.T) {
+	cause := &transport.GoneError{State: "exit status 1"}
+	err := transport.Unsent(cause)
+	for _, target := range []error{transport.ErrUnsent, transport.ErrGone, cause} {
+		if !errors.Is(err, target) {
+			t.Errorf("it is no %v", target)
+		}
+	}
+	if errors.Is(err, transport.ErrSession) {
+		t.Error("it is an ErrSession")
+	}
+	if got, want := err.Error(), cause.Error(); got != want {
+		t.Errorf("error = %q, want %q", got, want)
+	}
+}

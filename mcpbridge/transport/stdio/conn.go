@@ -118,11 +118,11 @@ func (c *conn) answered(f rpc.Frame) {
 func (c *conn) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	params, err := oneLine(params)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, transport.Unsent(err)
 	}
 	id, open, err := c.open(method)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, transport.Unsent(err)
 	}
 	defer c.forget(id)
 	if err := c.send(ctx, rpc.Message(rpc.ID(id), method, "params", params)); err != nil {
@@ -198,10 +198,10 @@ func (c *conn) abandon(id uint64, method string) {
 func (c *conn) notify(ctx context.Context, method string, params json.RawMessage) error {
 	params, err := oneLine(params)
 	if err != nil {
-		return unsent(err)
+		return transport.Unsent(err)
 	}
 	if err := c.dead(); err != nil {
-		return unsent(err)
+		return transport.Unsent(err)
 	}
 	return c.send(ctx, rpc.Message(nil, method, "params", params))
 }
@@ -214,7 +214,7 @@ func (c *conn) send(ctx context.Context, message []byte) error {
 		return nil
 	}
 	if err = c.unwritten(ctx, n, err); n == 0 {
-		err = unsent(err)
+		err = transport.Unsent(err)
 	}
 	return err
 }

@@ -76,6 +76,8 @@ func TestEnds(t *testing.T) {
 			}
 			if _, err := c.call("add", `{}`); !errors.Is(err, transport.ErrGone) || !errors.Is(err, transport.ErrUnsent) {
 				t.Errorf("the next call: %v, want that the server is gone and nothing was sent", err)
+			} else if err.Error() != gone.Error() {
+				t.Errorf("the next call: %q, want %q: that nothing was sent is no word for users", err, gone)
 			}
 			for _, e := range c.events() {
 				await(t, e.PID)

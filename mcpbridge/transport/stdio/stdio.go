@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -116,9 +115,9 @@ func (t *Transport) connected() (*conn, error) {
 	case t.conn != nil:
 		return t.conn, nil
 	case t.err != nil:
-		return nil, unsent(t.err)
+		return nil, transport.Unsent(t.err)
 	}
-	return nil, unsent(errors.New("the program was not started"))
+	return nil, transport.Unsent(errors.New("the program was not started"))
 }
 
 // Call sends a request and returns the result. Of r only the method and the
@@ -179,6 +178,3 @@ func (t *Transport) Close(ctx context.Context) error {
 	}
 	return nil
 }
-
-// unsent adds to err that nothing was sent.
-func unsent(err error) error { return fmt.Errorf("%w (%w)", err, transport.ErrUnsent) }

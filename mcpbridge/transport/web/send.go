@@ -47,7 +47,7 @@ func (t *Transport) send(ctx context.Context, r request) (*http.Response, error)
 		token, err := t.token(ctx)
 		switch {
 		case err != nil && refused == nil:
-			return nil, unsent(fmt.Errorf("getting the credential: %w", err))
+			return nil, transport.Unsent(fmt.Errorf("getting the credential: %w", err))
 		case err != nil, slices.Contains(tried, token):
 			return nil, refused
 		}
@@ -90,11 +90,11 @@ func (t *Transport) follow(ctx context.Context, r request, token string) (*http.
 		}
 		ignore(res)
 		if err != nil {
-			return nil, unsent(err)
+			return nil, transport.Unsent(err)
 		}
 		r.url = to
 	}
-	return nil, unsent(fmt.Errorf("the server redirects more than %d times", maxRedirects))
+	return nil, transport.Unsent(fmt.Errorf("the server redirects more than %d times", maxRedirects))
 }
 
 // once sends r as it is.
@@ -106,7 +106,7 @@ func (t *Transport) once(ctx context.Context, r request, token string) (*http.Re
 	})
 	req, err := t.build(ctx, r, token)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, transport.Unsent(err)
 	}
 	res, err := t.o.HTTP.RoundTrip(req)
 	if err == nil {
@@ -117,7 +117,7 @@ func (t *Transport) once(ctx context.Context, r request, token string) (*http.Re
 	}
 	err = fmt.Errorf("no answer from %s: %w", originOf(r.url), err)
 	if asked.Load() && !got.Load() || undialed(err) {
-		return nil, unsent(err)
+		return nil, transport.Unsent(err)
 	}
 	return nil, err
 }
@@ -181,13 +181,3 @@ func ignore(res *http.Response) {
 	defer late.Stop()
 	_, _ = io.CopyN(io.Discard, res.Body, maxIgnored)
 }
-
-// A notSent is an error of a message with which the server has done nothing
-// ([transport.ErrUnsent]). It reads as the error alone: that is what has to be mended.
-type notSent struct{ error }
-
-func (notSent) Is(target error) bool { return target == transport.ErrUnsent }
-
-func (e notSent) Unwrap() error { return e.error }
-
-func unsent(err error) error { return notSent{err} }

@@ -142,11 +142,11 @@ func (t *Transport) begin() (way, error) {
 	defer t.mu.Unlock()
 	switch {
 	case t.err != nil:
-		return nil, unsent(t.err)
+		return nil, transport.Unsent(t.err)
 	case t.life == nil:
-		return nil, unsent(errors.New("the transport was not started"))
+		return nil, transport.Unsent(errors.New("the transport was not started"))
 	case !t.life.Enter():
-		return nil, unsent(errClosed)
+		return nil, transport.Unsent(errClosed)
 	}
 	return t.way, nil
 }
