@@ -345,10 +345,10 @@ func (l *link) attempts() int {
 }
 
 // failed records why there is no connection, and returns how long to wait before the
-// next attempt; never leaves it to a send. What an attempt cannot change is not tried
-// again on its own.
+// next attempt: as long as the server wants, if that is longer than it would be anyway.
+// Never leaves it to a send: what an attempt cannot change is not tried again on its own.
 func (l *link) failed(err error) time.Duration {
-	next, state := pause(l.attempts()), server.Connecting
+	next, state := max(pause(l.attempts()), leftAlone(err)), server.Connecting
 	until := time.Now().Add(next)
 	status, refused := errors.AsType[*transport.StatusError](err)
 	switch {

@@ -1,9 +1,11 @@
 package mcpbridge
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
@@ -24,6 +26,16 @@ func pause(tries int) time.Duration {
 		d = min(d, firstPause<<n)
 	}
 	return d/2 + rand.N(d/2)
+}
+
+// leftAlone returns how long the server wants to be left alone that has failed with err;
+// 0 is not said.
+func leftAlone(err error) time.Duration {
+	status, ok := errors.AsType[*transport.StatusError](err)
+	if !ok {
+		return 0
+	}
+	return min(status.RetryAfter, maxAlone)
 }
 
 // recall returns the outage of a server; the zero value is none. One that nobody has

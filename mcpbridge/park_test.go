@@ -2,6 +2,7 @@ package mcpbridge_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/mcpbridge"
 	"github.com/lorimer-dev/lorimer/mcpbridge/client"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
 	"github.com/lorimer-dev/lorimer/tools/server"
 )
 
@@ -118,6 +120,47 @@ func TestReloadsDoNotStorm(t *testing.T) { // C095
 				t.Errorf("after a long time Tools() = %+v", got)
 			}
 		})
+	}
+}
+
+// A server that wants to be left alone is, by one session as by many in a row.
+func TestServersAreLeftAlone(t *testing.T) { // R-MCP-11, C095
+	tests := []struct {
+		name        string
+		wants       time.Duration
+		least, most time.Duration // between the first attempt and the second
+	}{
+		{"for less than the pause", 100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second},
+		{"for longer", 42 * time.Second, 42 * time.Second, 43 * time.Second},
+		{"for ages", 24 * time.Hour, 5 * time.Minute, 5*time.Minute + time.Second},
+	}
+	for _, tt := range tests {
+		for _, reload := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, reload %v", tt.name, reload), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					busy := fmt.Errorf("initialize: %w", &transport.StatusError{Status: 503, RetryAfter: tt.wants})
+					w := newWorld(map[string]*fake{"a": {Fail: failing(1, busy), Tools: toolsNamed("x")}})
+					p := w.pool(t)
+					b := load(t, p, nil, session, address("a"))
+					for range 6 * 60 {
+						message(t, b) // which does not hurry it
+						if time.Sleep(time.Second); reload {
+							b = load(t, p, b, session, address("a"))
+						}
+					}
+					tries := w.tries()
+					if len(tries) != 2 {
+						t.Fatalf("%d attempts, want 2", len(tries))
+					}
+					if got := tries[1].At - tries[0].At; got < tt.least || got > tt.most {
+						t.Errorf("the second attempt came after %v, want %v to %v", got, tt.least, tt.most)
+					}
+					if got := message(t, b).Names; !slices.Equal(got, []string{"a_x"}) {
+						t.Errorf("then Tools() = %q", got)
+					}
+				})
+			})
+		}
 	}
 }
 

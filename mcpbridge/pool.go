@@ -54,6 +54,7 @@ const (
 	maxRedials  = 2                // of a pool, at a time
 	firstPause  = time.Second      // before the second attempt, at most; half of it at least
 	lastPause   = 30 * time.Second // between attempts
+	maxAlone    = 5 * time.Minute  // that a server is not dialled because it wants to be left alone
 	steady      = 30 * time.Second // of uptime, after which an outage is over
 	parking     = time.Minute      // that the connection of a closed session waits for its return (C095)
 	maxParked   = 64               // connections
