@@ -181,6 +181,7 @@ func TestC097LatestServersWin(t *testing.T) {
 			e.call(method, p, nil)
 		}
 		check("of session/new", "ant_carry")
+		e.prompt(s, "I am Ada") // which dump looks for
 		opens("session/load", bee)
 		check("after session/load of an open session", "bee_hum")
 		opens("session/resume", fly, cat)
