@@ -11,23 +11,28 @@ import (
 )
 
 const (
+	// headStart is how long calls of tools wait, after the handshake, for the server's own
+	// stream to open.
+	headStart = 250 * time.Millisecond
+
 	usualRetry = time.Second      // before the server's own stream is opened again
 	steady     = 30 * time.Second // that a stream lasts which was no failure
 	maxAlone   = 5 * time.Minute  // that the server is not asked for it, whatever it wants
 )
 
 // listen holds the stream of what the server sends of its own accord, as long as the
-// server has one (405: it has none).
-func (s *streamable) listen(ctx context.Context) {
+// server has one (405: it has none). Opened is called when that has been asked once.
+func (s *streamable) listen(ctx context.Context, opened func()) {
 	log := s.t.o.Log
 	var last string
 	retry := usualRetry
-	opened := false
+	had := false
 	for fails := 0; ; fails++ {
 		begun := time.Now()
 		res, err := s.get(ctx, last)
+		opened()
 		if err == nil {
-			opened = true
+			had = true
 			ev := newEvents(res.Body, s.t.o.MaxMessage)
 			ev.last, ev.retry = last, retry
 			var any bool
@@ -43,10 +48,10 @@ func (s *streamable) listen(ctx context.Context) {
 		}
 		log.Debug().Err(err).Dur("held", time.Since(begun)).Msg("the server's own stream has ended")
 		switch {
-		case opened && errors.Is(err, transport.ErrSession):
+		case had && errors.Is(err, transport.ErrSession):
 			s.t.die(err)
 			return
-		case s.streamless(err, opened):
+		case s.streamless(err, had):
 			return
 		}
 		if pause(ctx, cmp.Or(min(leftAlone(err), maxAlone), backOff(retry, fails))) != nil {
@@ -73,7 +78,7 @@ func (s *streamable) hear(ev *events) (any bool, err error) {
 
 // streamless reports whether err, of asking for its own stream, is that of a server which
 // has none. One that has had one has it again.
-func (s *streamable) streamless(err error, opened bool) bool {
+func (s *streamable) streamless(err error, had bool) bool {
 	if errors.Is(err, errNoStream) || errors.Is(err, transport.ErrSession) {
 		return true
 	}
@@ -87,7 +92,7 @@ func (s *streamable) streamless(err error, opened bool) bool {
 	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500:
 		return false
 	}
-	return !opened
+	return !had
 }
 
 // leftAlone returns how long the server wants to be left alone; 0 is not said.

@@ -31,11 +31,11 @@ var errCut = errors.New("the stream ended before the answer to the request, whic
 type streamable struct {
 	t *Transport
 
-	mu       sync.Mutex // guards the fields below
-	known    bool       // the server has taken a message
-	revision string     // "" before it is negotiated
-	session  string     // "" is none
-	heard    bool       // its own stream has been asked for
+	mu       sync.Mutex      // guards the fields below
+	known    bool            // the server has taken a message
+	revision string          // "" before it is negotiated
+	session  string          // "" is none
+	heard    <-chan struct{} // closed when its own stream has had time to open; nil before it is asked for
 }
 
 func (s *streamable) isKnown() bool {
@@ -64,11 +64,27 @@ func (s *streamable) told(method string) {
 		return
 	}
 	s.mu.Lock()
-	first := !s.heard
-	s.heard = true
+	defer s.mu.Unlock()
+	if s.heard != nil {
+		return
+	}
+	opening, opened := context.WithTimeout(s.t.life.Context(), headStart)
+	s.heard = opening.Done()
+	s.t.life.Start(func(ctx context.Context) { s.listen(ctx, opened) })
+}
+
+// listens waits until the server's own stream has opened, or has been given long enough to:
+// what a tool asks the user at once goes there, and is lost with some servers if it is not.
+func (s *streamable) listens(ctx context.Context) {
+	s.mu.Lock()
+	heard := s.heard
 	s.mu.Unlock()
-	if first {
-		s.t.life.Start(s.listen)
+	if heard == nil {
+		return
+	}
+	select {
+	case <-heard:
+	case <-ctx.Done():
 	}
 }
 
@@ -154,6 +170,9 @@ func (s *streamable) call(ctx context.Context, id uint64, r transport.Request) (
 	x := &exchange{s: s, id: id, r: r, resumable: !mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))}
 	joint, stop, cancel := s.t.life.Within(ctx)
 	x.stop, x.cancel = stop, cancel
+	if r.Method == "tools/call" {
+		s.listens(joint)
+	}
 	res, err := s.t.send(joint, request{
 		method: http.MethodPost, url: s.t.url, header: h, safe: isSafe(r.Method),
 		body: rpc.Message(rpc.ID(id), r.Method, "params", r.Params),
