@@ -2,6 +2,7 @@ package mcpbridge
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -73,20 +74,8 @@ func (s Server) Credentials() []string {
 	if s.OAuth.ClientSecret != "" {
 		all = append(all, s.OAuth.ClientSecret)
 	}
-	if u, err := url.Parse(s.URL); err == nil {
-		if password, ok := u.User.Password(); ok {
-			all = append(all, password, url.QueryEscape(password))
-		}
-		if name := u.User.Username(); len(name) >= shortValue { // a token may stand alone
-			all = append(all, name, url.QueryEscape(name))
-		}
-		for name, values := range u.Query() {
-			for _, v := range values {
-				if SoundsSecret(name) {
-					all = append(all, v, url.QueryEscape(v))
-				}
-			}
-		}
+	for _, address := range slices.Concat([]string{s.URL}, s.Args, slices.Collect(maps.Values(s.Env))) {
+		all = append(all, inAddress(address)...)
 	}
 	for i, a := range s.Args {
 		switch name, value, assigned := strings.Cut(a, "="); {
@@ -99,6 +88,34 @@ func (s Server) Credentials() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// inAddress returns what is secret in an address, which may have the name of an argument
+// before it.
+func inAddress(text string) (all []string) {
+	before, _, ok := strings.Cut(text, "://")
+	if !ok {
+		return nil
+	}
+	u, err := url.Parse(text[strings.LastIndexByte(before, '=')+1:])
+	if err != nil {
+		return nil
+	}
+	name := u.User.Username()
+	switch password, ok := u.User.Password(); {
+	case ok:
+		all = append(all, password, url.QueryEscape(password))
+	case strings.HasPrefix(u.Scheme, "http") && len(name) >= shortValue: // a token alone
+		all = append(all, name, url.QueryEscape(name))
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			if SoundsSecret(name) {
+				all = append(all, v, url.QueryEscape(v))
+			}
+		}
+	}
+	return all
 }
 
 // hide returns text without the secrets.

@@ -92,13 +92,13 @@ func TestFingerprint(t *testing.T) { // R-MCP-12, R-ACP-41, C097
 // Whatever a server and its program say of their secrets, nobody reads it.
 func TestSecretsAreNotShown(t *testing.T) { // R-MCP-19, R-ACP-51, ACCEPTANCE 187
 	bubble(t, func(t *testing.T) {
-		secrets := []string{"tok-1", "env-value-2", "query3", "pass4", "arg5", "client6", "variable7", "user-name8"}
+		secrets := []string{"tok-1", "env-value-2", "query3", "pass4", "arg5", "client6", "variable7", "user-name8", "in-arg9", "in-arg10", "in-env11"}
 		spilt := strings.Join(secrets, " and ")
 		a := &fake{Fail: failing(1, &transport.GoneError{State: "exit status 1", Stderr: strings.Repeat("x", 4000) + "\nlog\n" + spilt + "\n"}), Tools: toolsNamed("x")}
-		w := newWorld(map[string]*fake{"http://user-name8:pass4@h/?token=query3": a})
+		w := newWorld(map[string]*fake{"http://me:pass4@h/?token=query3": a})
 		s := mcpbridge.Server{
-			Name: "a", Kind: mcpbridge.HTTP, URL: "http://user-name8:pass4@h/?token=query3", Args: []string{"--password", "arg5"},
-			Headers: map[string]string{"Authorization": "Bearer tok-1"}, Env: map[string]string{"PLAIN": "env-value-2"},
+			Name: "a", Kind: mcpbridge.HTTP, URL: "http://me:pass4@h/?token=query3", Args: []string{"--password", "arg5", "postgres://me:in-arg9@h/db", "--url=https://user-name8@h/?x=y&token=in-arg10"},
+			Headers: map[string]string{"Authorization": "Bearer tok-1"}, Env: map[string]string{"PLAIN": "env-value-2", "DATABASE": "postgres://me:in-env11@h/db"},
 			OAuth: mcpbridge.OAuth{ClientSecret: "client6"}, Secrets: []string{"variable7"},
 		}
 		var log strings.Builder
