@@ -28,8 +28,6 @@ import (
 const (
 	limit     = 25 * time.Second // of the whole; a suite gives up after 30 s
 	maxLogins = 3                // a server that is never content ends it
-
-	thinking = 200 * time.Millisecond // between the list of tools and the first call
 )
 
 // document is the client id metadata document that the suites know.
@@ -125,13 +123,6 @@ func use(ctx context.Context, url string, sc scenario, auth web.Authorizer, log 
 	tools, err := peer.Tools(ctx)
 	if err != nil {
 		return err
-	}
-	// A model would think first. Meanwhile the stream opens on which a server may ask
-	// something while a tool runs; what it asks before is lost in some.
-	select {
-	case <-time.After(thinking):
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	byName := make(map[string]client.Tool)
 	for _, t := range tools {
