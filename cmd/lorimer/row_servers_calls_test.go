@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -213,6 +214,10 @@ func TestRow217HangingCall(t *testing.T) {
 		t.Errorf("ends of the calls (-want +got):\n%s", diff)
 	}
 	e.untilEvents(slow, "the cancellation", func([]stubEvent) bool { return len(slow.messages("notifications/cancelled")) == 1 })
+	took := slow.messages("notifications/cancelled")[0].Time.Sub(slow.messages("tools/call")[0].Time)
+	if took < 200*time.Millisecond || took > 10*time.Second {
+		t.Errorf("the call was given up after %v, want 300ms", took)
+	}
 	e.untilConnected(s)
 	if calls, starts := slow.called(), slow.events("start"); len(calls) != 1 || len(starts) != 1 {
 		t.Errorf("calls %q in %d starts, want one of each", calls, len(starts))
