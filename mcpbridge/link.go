@@ -1,6 +1,7 @@
 package mcpbridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,8 +95,10 @@ func (l *link) run(ctx context.Context) {
 				return
 			}
 			var err error
+			before := l.attempts()
 			if c, err = l.attempt(ctx, first); err != nil {
 				if ctx.Err() != nil || errors.Is(err, errClosed) {
+					l.cutShort(before)
 					return
 				}
 				pause = l.failed(err)
@@ -373,6 +376,21 @@ func (l *link) failed(err error) time.Duration {
 	l.log.Debug().Str("state", string(state)).Int("attempt", past.tries).Dur("pause", next).Str("error", past.why).
 		Msg("server not connected")
 	return next
+}
+
+// cutShort is what [link.failed] is for an attempt that the end of the session has ended.
+// In an outage, which there is if there were attempts before it, it counts like the
+// others, or a session that comes and goes faster than the server fails would dial each
+// time (C095). One that is the first says nothing of the server.
+func (l *link) cutShort(before int) {
+	l.b.mu.Lock()
+	past := outage{tries: l.tries, state: cmp.Or(l.last, server.Connecting), why: l.why}
+	l.b.mu.Unlock()
+	if before == 0 || past.tries == before {
+		return
+	}
+	past.until = time.Now().Add(pause(past.tries))
+	l.b.pool.remember(l.fingerprint, past)
 }
 
 // shut ends a connection. Where ctx has ended it is killed at once.

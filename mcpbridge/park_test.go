@@ -186,6 +186,41 @@ func TestOutageOfAnotherSession(t *testing.T) { // R-MCP-10, C095
 	})
 }
 
+// A session that comes and goes faster than its server fails makes the attempts of one
+// that stays: those that its end cuts short count too, but for the first.
+func TestReloadsInAnAttempt(t *testing.T) { // C095
+	bubble(t, func(t *testing.T) {
+		w := newWorld(map[string]*fake{"a": {Delay: 300 * time.Millisecond, Fail: failing(always, errExit)}})
+		p := w.pool(t)
+		var b *mcpbridge.Bridge
+		for range 3 {
+			b = load(t, p, b, session, program("a"))
+			time.Sleep(200 * time.Millisecond)
+		}
+		if got := status(t, b, "a"); len(w.tries()) != 3 || got.LastError != "" {
+			t.Errorf("%d attempts, status %+v; want 3 that say nothing", len(w.tries()), got)
+		}
+		time.Sleep(200 * time.Millisecond)
+		for range 300 {
+			b = load(t, p, b, session, program("a"))
+			time.Sleep(200 * time.Millisecond)
+		}
+		tries := w.tries()[2:]
+		if len(tries) > 9 {
+			t.Errorf("%d attempts for 300 loads in a minute", len(tries))
+		}
+		for i := 1; i < len(tries); i++ {
+			most := min(time.Second<<(i-1), 30*time.Second)
+			if got := tries[i].At - tries[i-1].At; got < most/2 {
+				t.Errorf("pause before attempt %d is %v, want %v at least", i+1, got, most/2)
+			}
+		}
+		if got := status(t, b, "a"); got.Attempts < 5 || got.LastError == "" {
+			t.Errorf("the status of a new bridge does not tell of the outage: %+v", got)
+		}
+	})
+}
+
 // A session that ends while its server is lost leaves what is known of the outage.
 func TestOutageOfASessionThatEnds(t *testing.T) { // C095
 	for i := range 200 { // the two come together, in either order
