@@ -182,6 +182,7 @@ func TestRow089ReconnectStoppedOnClose(t *testing.T) {
 			} else {
 				e.untilEvents(x, "the handshake", func([]stubEvent) bool { return len(x.events("message")) > 0 })
 			}
+			closed := time.Now()
 			e.call("session/close", object{"sessionId": s}, nil)
 			if during == "back-off" {
 				x.reopen() // a start would work now
@@ -198,6 +199,9 @@ func TestRow089ReconnectStoppedOnClose(t *testing.T) {
 			e.eventually("its processes to end", func() bool {
 				return !slices.ContainsFunc(starts, func(s stubEvent) bool { return !gone(s) })
 			}, func() any { return x.events() })
+			if took := time.Since(closed); took > 30*time.Second { // an attempt has 60 s
+				t.Errorf("its processes were gone %v after the close", took)
+			}
 			if f := e.wait(e.send(statusMethod, object{"sessionId": s})); f.Error == nil {
 				t.Errorf("status of the closed session: %s, want an error", f.Raw)
 			}
