@@ -10,19 +10,23 @@ import (
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/inbox"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
+// maxRefused is how many requests of a program are at least refused, where it asks more
+// than is answered at a time.
+const maxRefused = 1024
+
 // A conn is the messages that are exchanged with a program, whatever carries them.
 type conn struct {
-	o      Options
-	out    *writer
-	kill   func(cause error) // ends the program; the first cause counts
-	notes  *notes
-	serves *serves
-	junk   *junk
-	life   *lifetime.Lifetime
-	done   chan struct{} // closed when no answer will come any more
+	o     Options
+	out   *writer
+	kill  func(cause error) // ends the program; the first cause counts
+	inbox *inbox.Inbox
+	junk  *junk
+	life  *lifetime.Lifetime
+	done  chan struct{} // closed when no answer will come any more
 
 	mu     sync.Mutex // guards the fields below
 	err    error      // why done is closed
@@ -45,9 +49,7 @@ func newConn(ctx context.Context, o Options, in sink, h transport.Handler, kill 
 		junk: newJunk(o.Log, newSecrets(o.Secrets)),
 		done: make(chan struct{}), calls: make(map[uint64]*call),
 	}
-	c.serves = newServes(c, h)
-	c.notes = newNotes(h, o.Log)
-	c.life.Start(func(context.Context) { c.notes.run() })
+	c.inbox = inbox.New(inbox.Options{Handler: h, Life: c.life, Reply: c.reply, Refused: maxRefused, Log: o.Log})
 	return c
 }
 
@@ -78,12 +80,8 @@ func (c *conn) heard(f rpc.Frame) {
 		c.answered(f)
 	case c.isEcho(f):
 		c.o.Log.Debug().Str("method", f.Method).Msg("the program repeats what it was sent")
-	case f.HasID():
-		c.serves.begin(f)
-	case f.Method == "notifications/cancelled":
-		c.serves.cancel(f.Params)
 	default:
-		c.notes.put(f.Method, f.Params)
+		c.inbox.Put(f)
 	}
 }
 
@@ -116,7 +114,7 @@ func (c *conn) answered(f rpc.Frame) {
 
 // call is [Transport.Call].
 func (c *conn) call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	params, err := oneLine(params)
+	params, err := rpc.OneLine(params)
 	if err != nil {
 		return nil, transport.Unsent(err)
 	}
@@ -196,7 +194,7 @@ func (c *conn) abandon(id uint64, method string) {
 
 // notify is [Transport.Notify].
 func (c *conn) notify(ctx context.Context, method string, params json.RawMessage) error {
-	params, err := oneLine(params)
+	params, err := rpc.OneLine(params)
 	if err != nil {
 		return transport.Unsent(err)
 	}
@@ -204,6 +202,13 @@ func (c *conn) notify(ctx context.Context, method string, params json.RawMessage
 		return transport.Unsent(err)
 	}
 	return c.send(ctx, rpc.Message(nil, method, "params", params))
+}
+
+// reply sends the answer to a request of the program.
+func (c *conn) reply(ctx context.Context, message []byte) {
+	if err := c.send(ctx, message); err != nil {
+		c.o.Log.Debug().Err(err).Msg("an answer was not sent")
+	}
 }
 
 // send writes a message, as a line. A program that got half of one, or has closed its input, is
@@ -257,7 +262,7 @@ func (c *conn) close() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	c.notes.drop()
+	c.inbox.Drop()
 	c.out.close()
 }
 
@@ -267,7 +272,6 @@ func (c *conn) end(err error) {
 	c.err = err
 	c.mu.Unlock()
 	close(c.done)
-	c.notes.end()
 	c.out.close()
 	c.life.End(nil)
 }

@@ -159,18 +159,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
-	got, err := oneLine(json.RawMessage("{\r\n \"a\": \"b\\n\"\n}"))
-	if want := `{"a":"b\n"}`; err != nil || string(got) != want {
-		t.Errorf("oneLine() = %s, %v, want %s", got, err, want)
-	}
-	for _, bad := range []string{"", "{", "{} {}", "{\n"} {
-		if got, err := oneLine(json.RawMessage(bad)); err == nil {
-			t.Errorf("oneLine(%q) = %q, want an error", bad, got)
-		}
-	}
-}
-
 func TestTail(t *testing.T) {
 	key := "sk-0123456789"
 	pem := "-----BEGIN KEY-----\nMIIabcdef\nab\n-----END KEY-----"

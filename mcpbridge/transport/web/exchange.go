@@ -124,7 +124,7 @@ func (x *exchange) hear(f rpc.Frame) {
 		x.r.Notify(f.Method, f.Params)
 		return
 	}
-	x.s.t.inbox.put(f)
+	x.s.t.inbox.Put(f)
 }
 
 // linger lets a stream end by itself, so that its connection can be used again, and hears

@@ -70,7 +70,7 @@ func (s *streamable) hear(ev *events) (any bool, err error) {
 		any = true
 		for _, f := range parse(e.data) {
 			if !f.IsAnswer() {
-				s.t.inbox.put(f)
+				s.t.inbox.Put(f)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func (w *eventStream) read(ev *events) {
 
 func (w *eventStream) heard(f rpc.Frame) {
 	if !f.IsAnswer() {
-		w.t.inbox.put(f)
+		w.t.inbox.Put(f)
 		return
 	}
 	w.mu.Lock()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lorimer-dev/lorimer/mcpbridge/internal/lifetime"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport"
+	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/inbox"
 	"github.com/lorimer-dev/lorimer/mcpbridge/transport/internal/rpc"
 )
 
@@ -38,6 +39,10 @@ type Options struct {
 const (
 	ending  = 2 * time.Second  // for the server to end a session, beside the bound of Close
 	telling = 10 * time.Second // for a message that nobody waits for to be taken
+
+	// maxRefused is how many requests of a server are at least refused, in a message each,
+	// where it asks more than is answered at a time.
+	maxRefused = 128
 )
 
 // errClosed is why a transport ended that was closed.
@@ -53,7 +58,7 @@ type Transport struct {
 
 	mu    sync.Mutex         // guards the fields below
 	life  *lifetime.Lifetime // nil before Start
-	inbox *inbox             // with life
+	inbox *inbox.Inbox       // with life
 	way   way                // with life
 	err   error              // why done is closed
 	last  uint64             // id of a request
@@ -109,7 +114,7 @@ func (t *Transport) Start(ctx context.Context, h transport.Handler) error {
 		err = errors.New("the transport was started before")
 	default:
 		t.url, t.life = u, lifetime.New(ctx)
-		t.inbox = newInbox(h, t.life, t.o.Log, t.reply)
+		t.inbox = inbox.New(inbox.Options{Handler: h, Life: t.life, Reply: t.reply, Refused: maxRefused, Log: t.o.Log})
 		t.way = &streamable{t: t}
 	}
 	t.mu.Unlock()
@@ -304,7 +309,7 @@ func (t *Transport) die(err error) {
 func (t *Transport) Close(ctx context.Context) error {
 	t.die(errClosed)
 	t.mu.Lock()
-	life, w := t.life, t.way
+	life, w, in := t.life, t.way, t.inbox
 	t.mu.Unlock()
 	if t.own != nil {
 		defer t.own.CloseIdleConnections()
@@ -312,6 +317,7 @@ func (t *Transport) Close(ctx context.Context) error {
 	if life == nil {
 		return nil
 	}
+	in.Drop()
 	life.End(nil)
 	bounded, cancel := context.WithTimeout(ctx, ending)
 	defer cancel()

@@ -3,6 +3,7 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -126,6 +127,19 @@ func Message(id json.RawMessage, method, body string, value json.RawMessage) []b
 		b = append(b, value...)
 	}
 	return append(b, '}')
+}
+
+// OneLine returns data without line ends; nil is nothing. Its error says that data is no
+// JSON.
+func OneLine(data json.RawMessage) (json.RawMessage, error) {
+	if data == nil || bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 && json.Valid(data) {
+		return data, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // ID returns the id of a request.

@@ -93,3 +93,15 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	got, err := rpc.OneLine(json.RawMessage("{\r\n \"a\": \"b\\n\"\n}"))
+	if want := `{"a":"b\n"}`; err != nil || string(got) != want {
+		t.Errorf("OneLine() = %s, %v, want %s", got, err, want)
+	}
+	for _, bad := range []string{"", "{", "{} {}", "{\n"} {
+		if got, err := rpc.OneLine(json.RawMessage(bad)); err == nil {
+			t.Errorf("OneLine(%q) = %q, want an error", bad, got)
+		}
+	}
+}
