@@ -169,7 +169,7 @@ func TestC095LoadsKeepTheConnection(t *testing.T) {
 	e.call("initialize", object{"protocolVersion": 1}, nil)
 	s := e.connects(all...)
 	e.prompt(s, "hello")
-	e.untilEvents(next, "the second list, after the stream of changes is there", func([]stubEvent) bool { return len(next.messages("tools/list")) == 2 })
+	e.untilEvents(next, "the stream of changes", func([]stubEvent) bool { return len(next.messages("subscriptions/listen")) == 1 })
 	e.reloads(30, s, all...)
 	e.prompt(s, "call")
 	if diff := cmp.Diff([]string{"a", "b", "c"}, e.resultTexts(s)); diff != "" {

@@ -37,7 +37,7 @@ func withPrograms(run func() int, packages ...string) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	args := []string{"build", "-buildvcs=false", "-o", dir + string(filepath.Separator)}
 	if underRace {
 		args = append(args, "-race")
 	}
