@@ -175,8 +175,8 @@ func TestC095LoadsKeepTheConnection(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, e.resultTexts(s)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	for method, want := range map[string][3]int{"initialize": {0, 1, 1}, "tools/list": {2, 1, 1}, "subscriptions/listen": {1, 0, 0}} {
-		for i, site := range all { // changes are told from a moment on, before which there may have been some
+	for method, want := range map[string][3]int{"initialize": {0, 1, 1}, "tools/list": {5, 1, 1}, "subscriptions/listen": {1, 0, 0}} {
+		for i, site := range all { // changes are told from a moment on, before which there may have been some; a load may cut off the reading of them
 			if n := len(site.messages(method)); n == 0 && want[i] > 0 || n > want[i] {
 				t.Errorf("%s got %s %d times, want %d", site.name, method, n, want[i])
 			}
